@@ -69,7 +69,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     std::panic::set_hook(Box::new(|panic| {
-        // Decoders may panic on bad input; their caller catches that and reports it as an error of
+        // The Parquet library panics on some damaged files. Its caller turns that into an error of
         // the file.
         if tenter_formats::is_decoding() {
             return;

@@ -12,7 +12,7 @@ use crate::soonest::Soonest;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holders {
     all: ById<LinkId, Held>,
-    /// End of the first flow of each link. Stale for the links in `changed`.
+    /// First flow's end on each link. Stale for the links in `changed`.
     ends: Soonest,
     /// Links whose first end may have changed; may contain duplicates.
     changed: Vec<LinkId>,
@@ -24,7 +24,7 @@ impl Holders {
         self.ends.push();
     }
 
-    /// Takes the list of flows that `link` holds back. The caller must [put](Self::put) it back
+    /// Takes the list that names `link`'s held-back flows. The caller must [put](Self::put) it back
     /// before any of these flows is added or removed.
     pub(crate) fn take(&mut self, link: LinkId) -> Vec<FlowId> {
         std::mem::take(&mut self.all[link].flows)

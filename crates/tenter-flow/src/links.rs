@@ -15,7 +15,7 @@ id! {
 pub(crate) const NOTHING: LinkId = LinkId::new(u32::MAX);
 
 id! {
-    /// Index of a route: a list of links, each with the part of a flow that it carries.
+    /// Index of a route: a list of links, each with the part that it carries.
     pub struct RouteId(u32);
 }
 
@@ -59,7 +59,7 @@ impl Kind {
 }
 
 impl Kind {
-    /// Calls `call` for each link that a flow of this kind loads. The inner loop of a repair: a
+    /// Calls `call` for each link that a flow of this kind loads. This is a repair's inner loop: a
     /// plain loop is faster here than the iterator of [`hops`](Self::hops).
     #[inline]
     pub(crate) fn each_hop(&self, links: &Links, mut call: impl FnMut(LinkId, Weight)) {
@@ -79,7 +79,7 @@ pub(crate) struct Links {
     hops: Vec<(LinkId, Weight)>,
     /// End of each route's links in `hops`.
     ends: ById<RouteId, u32>,
-    /// Route of each list of links. Only looked up, never iterated.
+    /// Route for each list of links. Only looked up, never iterated.
     known: HashMap<Box<[(LinkId, Weight)]>, RouteId>,
     /// Routes that belong to one flow each; `free` holds the slots that can be reused.
     own: Vec<Box<[(LinkId, Weight)]>>,

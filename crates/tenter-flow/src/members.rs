@@ -1,5 +1,5 @@
-//! Lists of the flows on each link. A link lists flows that start or end on it directly, and all
-//! others by their route, so a flow appears in three lists whatever the length of its path.
+//! Lists that name the flows on each link. A link lists flows that start or end on it directly, and
+//! all others by their route, so a flow appears in three lists however long its path.
 
 use tenter_units::ById;
 

@@ -48,7 +48,7 @@ impl FlowDriver {
         }
     }
 
-    /// Handles the arrival of a whole message.
+    /// Handles a message that has arrived whole.
     pub(super) fn deliver(&mut self, id: MessageId, now: Instant) {
         let message = self.messages.receive(id, now);
         let Some(PairWay { way, to, .. }) = self.messages.way(message.pair) else {
@@ -76,7 +76,7 @@ impl FlowDriver {
         self.look_at(node, now);
     }
 
-    /// Handles the arrival of a message's acknowledgement.
+    /// Handles the acknowledgement that has arrived for a message.
     pub(super) fn acknowledge(&mut self, id: MessageId, now: Instant) {
         let message = self.messages.close(id);
         let Some(PairWay { from, .. }) = self.messages.way(message.pair) else {

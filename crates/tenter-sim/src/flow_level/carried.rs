@@ -9,7 +9,7 @@ use tenter_units::ById;
 pub struct Load {
     /// Number of data frames.
     pub frames: u64,
-    /// Bytes of these frames, headers and FCS included.
+    /// Their bytes, headers and FCS included.
     pub bytes: u64,
 }
 
@@ -45,8 +45,8 @@ impl Parts {
 }
 
 /// Data that each port has sent and each NIC has received. A message counts once its last byte has
-/// been sent. Its ports between the leaves are counted together with those of other messages: at
-/// the latest when the trial ends.
+/// been sent. On ports between the leaves it may count later, at the latest when the trial ends,
+/// since messages that share a path are added up first.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     ports: ById<NodeId, Vec<Parts>>,

@@ -1,4 +1,4 @@
-//! Changes of links (down, up, another rate) and of routes.
+//! Links that go down, come up or change their rate, and routes that change with them.
 
 use tenter_flow::{Amount, FlowRate};
 use tenter_topology::{CableEnd, NodeId};
@@ -43,8 +43,8 @@ impl FlowDriver {
         true
     }
 
-    /// Finds the path of each queue pair over the present routes and links, and restarts the
-    /// messages that are being sent with what is left of them. The flows' rates are found later.
+    /// Finds each queue pair's path over the present routes and links, and restarts the messages
+    /// that are being sent with what is left of them. The flows' rates are found later.
     pub(super) fn find_ways_again(&mut self, now: Instant) {
         // What has been sent so far went over the old ports, so it is counted before these are
         // forgotten.

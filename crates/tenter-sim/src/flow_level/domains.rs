@@ -1,4 +1,4 @@
-//! Ends of transfers within hosts, which travel through a scale-up domain and not the fabric.
+//! Transfers within hosts, which travel through a scale-up domain and not the fabric.
 
 use tenter_engine::{LocalNode, Output};
 use tenter_net::{Event, Medium, Packet};
@@ -6,7 +6,8 @@ use tenter_units::Instant;
 
 use super::instants::{Happens, Instants};
 
-/// Ends of transfers that are on their way through a domain. `free` holds reusable slots.
+/// Packets that end transfers within hosts, on their way through a domain. `free` holds reusable
+/// slots.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     pub(super) packets: Vec<(LocalNode, Packet)>,

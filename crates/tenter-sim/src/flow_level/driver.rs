@@ -35,7 +35,8 @@ use super::ways::Ways;
 /// earlier, within instants too.
 const MANY_RECORDS: usize = if cfg!(debug_assertions) { 8 } else { 1 << 18 };
 
-/// Driver of a trial at flow level: the hosts of packet level, with flows between them.
+/// Driver for trials at flow level: the hosts are those that packet level has, with flows between
+/// them.
 #[derive(Debug)]
 pub struct FlowDriver {
     pub(super) fabric: Fabric<Unwatched>,
@@ -47,32 +48,32 @@ pub struct FlowDriver {
     /// State of links that have ever been down or degraded. Only looked up, never iterated.
     pub(super) changed_links: HashMap<LinkId, LinkState>,
     pub(super) messages: Messages,
-    /// Last arrival of each queue pair, if links are drawn: its messages must arrive in order. Only
+    /// Last arrival on each queue pair, if links are drawn: its messages must arrive in order. Only
     /// looked up, never iterated.
     pub(super) arrivals: HashMap<PairId, Instant>,
-    /// First queue pair of each rank.
+    /// First queue pair for each rank.
     pub(super) first_pairs: ById<JobId, ById<RankId, PairId>>,
     pub(super) instants: Instants,
     /// Events left over from the instant within which the driver has stopped.
     happening: Option<(Instant, IntoIter<Happens>)>,
     pub(super) under_way: UnderWay,
-    /// Shares of a transfer that have yet to arrive, for transfers split over several queue pairs.
+    /// Shares that have yet to arrive, for transfers split over several queue pairs.
     pub(super) shares: Countdown<(JobId, u32)>,
     pub(super) carried: Carried,
     /// How rings run as a whole, if the trial has nothing but such rings.
     pub(super) whole_rings: Option<WholeRings>,
     /// Jobs whose rings run as a whole now.
     pub(super) running_rings: BTreeMap<JobId, RingsUnderWay>,
-    /// Results of rings that have ended and have not been taken yet.
+    /// Results from rings that have ended, until they are taken.
     pub(super) ended_rings: BTreeMap<JobId, RingsTaken>,
-    /// Flows of each job's rings. Only looked up, never iterated.
+    /// Flows for each job's rings. Only looked up, never iterated.
     pub(super) known_rings: HashMap<(JobId, Rings), Arc<KnownRings>>,
-    /// Times of rings that run together. In the key, rings with the same last number began at the
+    /// Times for rings that run together. In the key, rings with the same last number began at the
     /// same instant. Only looked up, never iterated.
     pub(super) rings_at_rates: HashMap<Vec<(JobId, Rings, usize)>, Vec<AtRates>>,
-    /// Earliest planned timer event of each node; never if none is planned.
+    /// Earliest planned timer event for each node; never if none is planned.
     pub(super) planned: Vec<Instant>,
-    /// Node of the topology for each node of the driver.
+    /// The topology's node for each node that the driver numbers.
     node_ids: Vec<NodeId>,
     pub(super) events: u64,
     pub(super) settled: u64,
@@ -142,15 +143,15 @@ impl FlowDriver {
         Ok(driver)
     }
 
-    /// Returns the instant of the next event.
+    /// Returns the next event's instant.
     pub(super) fn next(&mut self) -> Option<Instant> {
         let ends = self.fluid.next_end();
         let others = self.instants.next();
         ends.into_iter().chain(others).min()
     }
 
-    /// Handles everything that happens at `at`, or goes on within that instant if it stopped there
-    /// because of many records.
+    /// Handles everything that happens at `at`, or goes on within that instant if many records
+    /// stopped it there.
     pub(super) fn step(&mut self, at: Instant) {
         if self.happening.is_none() {
             // If the driver stopped within the instant, its flows have ended already.

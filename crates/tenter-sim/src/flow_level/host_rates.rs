@@ -1,4 +1,4 @@
-//! Rates of hosts whose memory is slower than the wire.
+//! Rates for hosts whose memory is slower than the wire.
 
 use tenter_flow::FlowRate;
 use tenter_net::WIRE_OVERHEAD_BYTES;
@@ -13,7 +13,7 @@ struct HostRate {
     receive: FlowRate,
 }
 
-/// Rates of all hosts, as bits on the wire. Empty if every host keeps up with the wire.
+/// Rates for all hosts, as bits on the wire. Empty if every host keeps up with the wire.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostRates(ById<HostId, HostRate>);
 

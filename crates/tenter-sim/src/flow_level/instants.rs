@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use tenter_units::Instant;
 
-/// An event. Events at one instant are handled in the order of this type: by kind, then by number,
-/// and never by the order in which they were added.
+/// An event. Events at one instant are handled by kind, then by number, never in the order in which
+/// they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Happens {
-    /// The end of a transfer within a host leaves its scale-up domain. The number is its slot in
-    /// [`UnderWay`](super::domains::UnderWay).
+    /// A packet that ends a transfer within a host leaves its scale-up domain. The number is its
+    /// slot in [`UnderWay`](super::domains::UnderWay).
     Carried(u32),
-    /// The last packet of a message has reached its last queue. The numbers are the message's
-    /// sequence number, which decides the order, and its slot.
+    /// A message's last packet has reached its last queue. The numbers are the message's sequence
+    /// number, which decides the order, and its slot.
     Queued(u64, u32),
     /// A message has arrived whole.
     Delivered(u64, u32),
-    /// The acknowledgement of a message has arrived.
+    /// A message's acknowledgement has arrived.
     Acknowledged(u64, u32),
-    /// The rings of a job end, unless their rates have changed in between.
+    /// A job's rings end, unless their rates have changed in between.
     Rings(u16),
-    /// A timer of a node may be due.
+    /// A node's timer may be due.
     Timer(u32),
 }
 
@@ -32,7 +32,7 @@ impl Instants {
         self.0.entry(at).or_default().push(happens);
     }
 
-    /// Returns the instant of the next event.
+    /// Returns the next event's instant.
     pub(super) fn next(&self) -> Option<Instant> {
         self.0.first_key_value().map(|(at, _)| *at)
     }

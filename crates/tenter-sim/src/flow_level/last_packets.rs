@@ -27,16 +27,16 @@ use super::messages::{Message, PairWay};
 use super::queues::Fullest;
 use super::ways::nic;
 
-/// A message among others on its bottleneck link, at the end of its flow.
+/// A message among others on its bottleneck link, when its flow ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Crowd {
     /// Time that the link needs for one packet, in ps.
     packet_ps: f64,
     /// Packets that the link carries while it carries the message.
     packets: f64,
-    /// Packets of other messages for each packet of this one.
+    /// Other messages' packets for each packet of this one.
     others: f64,
-    /// Rate that the NIC could send beyond what it sends, as a fraction of the latter.
+    /// Rate that the NIC could send in addition, as a fraction of its present rate.
     excess: f64,
 }
 
@@ -58,7 +58,7 @@ impl Crowd {
 /// Turns a uniform value into an exponential one with mean 1. The logarithm is interpolated between
 /// powers of two, so that it is the same on all machines.
 fn exponential(uniform: u64) -> f64 {
-    /// Curvature of the interpolation, which keeps the logarithm within a hundredth.
+    /// Curvature that keeps the interpolated logarithm within a hundredth.
     const BEND: f64 = 0.344;
     let halves = uniform.leading_zeros();
     let rest = uniform.checked_shl(halves + 1).unwrap_or(0) >> 12;
@@ -68,8 +68,8 @@ fn exponential(uniform: u64) -> f64 {
 }
 
 impl FlowDriver {
-    /// Returns the wait of the last packet of each flow that ends at an instant. The list is empty
-    /// if no switch chooses links by chance.
+    /// Returns the last packet's wait for each flow that ends at an instant. The list is empty if
+    /// no switch chooses links by chance.
     pub(super) fn waits_of_last(&self, flows: &[FlowId]) -> Vec<Time> {
         if !self.ways.are_by_chance() {
             return Vec::new();
@@ -86,7 +86,7 @@ impl FlowDriver {
         Some(crowd.wait(walks, draws))
     }
 
-    /// Returns the wait of a message's last packet at its fullest link, if only its NIC has held it
+    /// Returns the last packet's wait at the message's fullest link, if only its NIC has held it
     /// back.
     pub(super) fn wait_on(&self, message: &Message, link: Fullest) -> Option<Time> {
         let PairWay { way, .. } = self.messages.way(message.pair)?;
@@ -107,8 +107,8 @@ impl FlowDriver {
         })
     }
 
-    /// Describes a message of which a link carries `part`, where it makes up `share` of all traffic
-    /// on the link. `sends` is the link's rate in bits per second.
+    /// Describes a message if a link carries `part` of it, and it makes up a fraction `share` of
+    /// the link's traffic. `sends` is the link's rate in bits per second.
     fn among(&self, message: &Message, part: Weight, share: f64, sends: f64, excess: f64) -> Crowd {
         let frames = f64::from(message.frames);
         Crowd {

@@ -113,7 +113,7 @@ pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
 /// Note for sprayed packets whose links are drawn.
 pub(super) const DRAWN: &str = "the links of sprayed packets are drawn for each message, whatever queues there are, so the time may be off either way";
 
-/// Notes on the choice of paths, each with true if it applies.
+/// Notes on how paths are chosen, each with true if it applies.
 fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     let any = |is: fn(&LoadBalancing) -> bool| {
         let mut switches = plan.switches.iter();

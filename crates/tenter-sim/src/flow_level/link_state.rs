@@ -1,8 +1,8 @@
-//! Changes of a link during a trial.
+//! Links that change during a trial.
 
 use tenter_flow::FlowRate;
 
-/// State of a link that has changed since the trial began.
+/// State after a link has changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkState {
     pub(super) is_down: bool,

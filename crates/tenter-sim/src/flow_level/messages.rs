@@ -1,4 +1,4 @@
-//! Messages (shares of transfers on queue pairs) from posting to acknowledgement.
+//! Messages (transfers' shares on queue pairs) from posting to acknowledgement.
 
 use tenter_flow::FlowId;
 use tenter_topology::HostId;
@@ -10,12 +10,12 @@ use super::spray::Burst;
 use super::ways::WayId;
 
 id! {
-    /// Index of a queue pair among all queue pairs of the trial.
+    /// Index of a queue pair in the whole trial.
     pub(super) struct PairId(u32);
 }
 
 id! {
-    /// Slot of a message. It is reused after the message has been acknowledged.
+    /// Slot for a message. It is reused after the message has been acknowledged.
     pub(super) struct MessageId(u32);
 }
 
@@ -41,8 +41,8 @@ pub(super) struct Message {
     pub(super) key: FlowKey,
     pub(super) turn: u32,
     pub(super) pair: PairId,
-    /// Number in the order of posting, unique in the trial. Unlike the slot it does not depend on
-    /// reuse, so it decides the order of events.
+    /// Number in posting order, unique in the trial. Unlike the slot it does not depend on reuse,
+    /// so it decides the order of events.
     pub(super) sequence: u64,
     pub(super) bytes: u64,
     pub(super) posted: Instant,
@@ -50,7 +50,7 @@ pub(super) struct Message {
     pub(super) first_sent: Instant,
     /// Instant at which the last byte arrived; never before that.
     pub(super) received: Instant,
-    /// Next message of the queue pair.
+    /// Next message on the queue pair.
     next: MaybeMessage,
     pub(super) frames: u32,
 }
@@ -85,13 +85,13 @@ impl Message {
     }
 }
 
-/// State of a queue pair.
+/// A queue pair's state.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     /// Message being sent, and the last one in the queue behind it; both linked by `next`.
     sending: MaybeMessage,
     last: MaybeMessage,
-    /// Path of its messages; none before the first message.
+    /// Path that its messages take; none before the first message.
     way: PairWay,
 }
 
@@ -103,11 +103,11 @@ impl Pair {
     };
 }
 
-/// Path of a queue pair.
+/// A queue pair's path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairWay {
     pub(super) way: WayId,
-    /// Hash of its packets' 5-tuple, by which switches choose ports.
+    /// Hash over its packets' 5-tuple, by which switches choose ports.
     pub(super) hash: u32,
     pub(super) from: HostId,
     pub(super) to: HostId,
@@ -138,7 +138,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Adds `count` queue pairs, and returns the first of them.
+    /// Adds `count` queue pairs, and returns the first.
     pub(super) fn add_pairs(&mut self, count: usize) -> PairId {
         let first = PairId::new(self.pairs.len() as u32);
         let pairs = self.pairs.len() + count;
@@ -158,7 +158,7 @@ impl Messages {
         self.pairs[pair].way = way;
     }
 
-    /// Takes the paths of all queue pairs that have one.
+    /// Takes all paths that queue pairs have.
     pub(super) fn take_ways(&mut self) -> Vec<(PairId, PairWay)> {
         let pairs = self.pairs.numbered_mut();
         let taken = pairs.filter_map(|(pair, of)| {
@@ -196,8 +196,8 @@ impl Messages {
         (id, false)
     }
 
-    /// Notes that a message is now sent as a flow. A message that restarts over another path keeps
-    /// the instant of its first byte.
+    /// Notes that a message is now sent as a flow. If it restarts over another path, it keeps the
+    /// instant at which its first byte was sent.
     pub(super) fn begin(&mut self, id: MessageId, flow: FlowId, now: Instant) {
         let message = &mut self.all[id];
         if message.first_sent.is_never() {
@@ -214,7 +214,7 @@ impl Messages {
         self.of_flow[flow].get()
     }
 
-    /// Ends a flow. Returns its message, and the next message of the queue pair.
+    /// Ends a flow. Returns its message, and the queue pair's next message.
     pub(super) fn ended(&mut self, flow: FlowId) -> Option<(MessageId, Option<MessageId>)> {
         let id = self.of_flow[flow].take()?;
         let message = &mut self.all[id];
@@ -227,8 +227,8 @@ impl Messages {
         Some((id, next.get()))
     }
 
-    /// Takes the messages that are being sent, with their flows, in the order of posting. The
-    /// caller must [begin](Messages::begin) each one again.
+    /// Takes the messages that are being sent, with their flows, in posting order. The caller must
+    /// [begin](Messages::begin) each one again.
     pub(super) fn take_sending(&mut self) -> Vec<(MessageId, FlowId)> {
         let mut sent: Vec<(MessageId, FlowId)> = self.sending().collect();
         self.of_flow = ById::default();
@@ -242,14 +242,14 @@ impl Messages {
         sent.filter_map(|(flow, message)| Some((message.get()?, flow)))
     }
 
-    /// Notes the arrival of a message.
+    /// Notes that a message has arrived.
     pub(super) fn receive(&mut self, id: MessageId, now: Instant) -> Message {
         let message = &mut self.all[id];
         message.received = now;
         *message
     }
 
-    /// Frees the slot of an acknowledged message, and returns the message.
+    /// Frees an acknowledged message's slot, and returns the message.
     pub(super) fn close(&mut self, id: MessageId) -> Message {
         self.free.push(id);
         self.all[id]

@@ -1,14 +1,16 @@
-//! Trials at flow level: the hosts are those of packet level, and what they post moves through the
-//! fabric as flows at max–min fair rates, or from NICs alone where nothing else holds them back.
+//! Trials at flow level: packet level's hosts, with flows in place of packets.
+//!
+//! What hosts post moves through the fabric at max–min fair rates. If nothing but NICs holds
+//! senders back, only NICs share their rates, and switches have queues instead (`queues`).
 //!
 //! ```text
 //!   hosts ──posted──▶ queue pairs ──first of each──▶ Fluid ──ended──▶ delivered ──▶ hosts
 //! ```
 //!
-//! A queue pair sends one message at a time, as one flow over the links of its way. The flow ends
-//! when its last byte has been sent; it has arrived as much later as the way takes for the last
-//! frame, so that a message that meets nobody takes exactly what it takes as packets. Where only
-//! its NIC holds it back, what waits in the queues of its way comes in addition (`queues`).
+//! A queue pair sends one message at a time, as one flow over the links on its path. The flow ends
+//! when its last byte has been sent. The message arrives later by the time that the path takes for
+//! the last frame, so a message that meets no other takes exactly as long as its packets would. In
+//! queues, the last packet's wait comes in addition.
 
 mod arriving;
 mod carried;

@@ -1,4 +1,4 @@
-//! Passage of messages through the queues of switches.
+//! How messages pass the switches' queues.
 
 use tenter_flow::{FlowId, FlowRate};
 use tenter_units::{Instant, Time};
@@ -9,7 +9,7 @@ use super::messages::{Message, MessageId, PairId};
 use super::queues::Path;
 
 impl FlowDriver {
-    /// Creates queues for the links of a queue pair's path.
+    /// Creates queues for the links on a queue pair's path.
     pub(super) fn open_queues(&mut self, pair: PairId) {
         let (Some(open), Some(own)) = (&mut self.queues, self.messages.way(pair)) else {
             return;
@@ -51,8 +51,8 @@ impl FlowDriver {
         });
     }
 
-    /// Loads all links one by one from now on. Each gets its part of the backlog of its bundle.
-    /// Flows under way stop in the queues of their old paths; the caller restarts them on new ones.
+    /// Loads all links one by one from now on. Each gets its part of its bundle's backlog. Flows
+    /// under way stop in the queues on their old paths; the caller restarts them on new ones.
     pub(super) fn dissolve_bundles(&mut self, now: Instant) {
         if let Some(open) = &mut self.queues {
             let (messages, ways) = (&self.messages, &self.ways);
@@ -70,8 +70,8 @@ impl FlowDriver {
         self.ways.dissolve_bundles();
     }
 
-    /// Handles the moment at which a message has been sent completely. Returns true if its last
-    /// packet has queues to pass: the arrival is then decided when it reaches the last of them.
+    /// Handles a message that has been sent completely. Returns true if its last packet has queues
+    /// to pass: the arrival is then decided when it reaches the last one.
     pub(super) fn leave_nic(&mut self, flow: FlowId, id: MessageId, now: Instant) -> bool {
         let path = Path::of(&self.messages, &self.ways, &self.fabric.topology, id);
         let (Some(open), Some(path)) = (&mut self.queues, path) else {
@@ -85,7 +85,7 @@ impl FlowDriver {
         true
     }
 
-    /// Decides the arrival of a message whose last packet has reached its last queue.
+    /// Decides when a message arrives whose last packet has reached its last queue.
     pub(super) fn pass_queues(&mut self, id: MessageId, now: Instant) {
         let message = *self.messages.get(id);
         let rest = self.rest(&message);
@@ -103,9 +103,8 @@ impl FlowDriver {
         self.instants.add(arrival, arrives);
     }
 
-    /// Returns the arrival of a message, moved behind that of the previous message on its queue
-    /// pair if links are drawn. Without draws all messages take one path and arrive in order
-    /// anyway.
+    /// Returns when a message arrives. If links are drawn, that is not before the queue pair's
+    /// previous message; without draws all messages take one path and arrive in order anyway.
     pub(super) fn in_order(&mut self, message: &Message, arrival: Instant) -> Instant {
         if !self.ways.are_drawn() {
             return arrival;

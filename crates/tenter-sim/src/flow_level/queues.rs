@@ -24,27 +24,27 @@ const ANY_RATE: Rate = Rate::from_gbps(1_000_000);
 #[derive(Debug)]
 pub(super) struct OpenQueues {
     queues: Queues,
-    /// Route and last link of flows in place of the fabric. They hold no flow back. Each NIC has a
-    /// last link of its own: one for all NICs would be visited with every flow that begins
+    /// Route and last link for flows, in place of the fabric. They hold no flow back. Each NIC has
+    /// a last link to itself: one for all NICs would be visited with every flow that begins
     /// anywhere.
     no_route: RouteId,
     beyond: ById<HostId, LinkId>,
-    /// Largest backlog that the last packet of a message has met at a link, in bytes.
+    /// Largest backlog that a message's last packet has met at a link, in bytes.
     pub(super) most_bytes: u64,
-    /// Drawn links of each message that is in the queues.
+    /// Drawn links for each message that is in the queues.
     drawn: ById<MessageId, Drawn>,
 }
 
-/// Drawn links of a message.
+/// A message's drawn links.
 #[derive(Clone, Debug, Default)]
 struct Drawn {
     /// The links between the leaves.
     hops: Box<[Hop]>,
-    /// Rate at which the NIC sent the end of the message.
+    /// Rate at which the NIC sent the message's end.
     rate: FlowRate,
 }
 
-/// A link that a message passes, the part of the message that does, and the delay from its NIC.
+/// A link on a message's path, the part of the message that passes it, and the delay from its NIC.
 type Passed = (LinkId, Weight, Time);
 
 /// The link on a message's path with the highest load for its rate.
@@ -53,9 +53,9 @@ pub(super) struct Fullest {
     pub(super) link: LinkId,
     /// Part of the message that it carries.
     pub(super) part: Weight,
-    /// Arrival rate as a fraction of the service rate.
+    /// Arrival rate divided by service rate.
     pub(super) load: f64,
-    /// Rate at which the end of the message was sent.
+    /// Rate at which the message's end was sent.
     pub(super) rate: FlowRate,
 }
 
@@ -74,7 +74,7 @@ impl OpenQueues {
         })
     }
 
-    /// Turns the flow of a message into one that only its NIC limits.
+    /// Turns a message's flow into one that only its NIC limits.
     pub(super) fn of_nic_alone(&self, from: HostId, spec: FlowSpec) -> FlowSpec {
         FlowSpec {
             route: self.no_route,
@@ -84,18 +84,18 @@ impl OpenQueues {
         }
     }
 
-    /// Returns the part that each drawn link carries of a message.
+    /// Returns the part that each drawn link carries.
     pub(super) fn drawn_parts(&self, id: MessageId) -> Vec<(LinkId, Weight)> {
         Hop::parts(&self.drawn[id].hops)
     }
 
-    /// Splits the queue of a bundle evenly among its links.
+    /// Splits a bundle's queue evenly among its links.
     pub(super) fn divide(&mut self, bundle: LinkId, links: &[LinkId]) {
         self.queues.divide(bundle, links);
     }
 
-    /// Creates queues for the links of a path. The past must be known for as long as packets take
-    /// to reach the last of them.
+    /// Creates queues for the links on a path. The past must be known for as long as packets take
+    /// to reach the last link.
     pub(super) fn open(&mut self, fluid: &Fluid, way: &Way, links: impl Iterator<Item = LinkId>) {
         self.queues.remember(way.delays.until_exit());
         for link in links {
@@ -128,8 +128,8 @@ impl OpenQueues {
         }
     }
 
-    /// Returns the wait of the last packet of a message that was sent completely at `sent`. If
-    /// packets choose links, also returns the fullest of these.
+    /// Returns the last packet's wait for a message that was sent completely at `sent`. If packets
+    /// choose links, also returns the fullest one.
     pub(super) fn wait(
         &mut self,
         path: &Path<'_>,
@@ -158,7 +158,7 @@ impl OpenQueues {
         (longest, fullest)
     }
 
-    /// Drops the drawn links of a message that has passed all queues.
+    /// Drops a message's drawn links once it has passed all queues.
     pub(super) fn forget(&mut self, path: &Path<'_>) {
         if path.way.is_drawn() {
             self.drawn[path.id] = Drawn::default();
@@ -175,7 +175,7 @@ pub(super) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Returns the links of a message, if its queue pair has a path.
+    /// Returns a message's links, if its queue pair has a path.
     pub(super) fn of(
         messages: &Messages,
         ways: &'a Ways,

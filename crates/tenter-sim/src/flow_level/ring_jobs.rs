@@ -1,4 +1,4 @@
-//! Jobs whose rings may run as a whole, and the results of such rings.
+//! Jobs whose rings may run as a whole, and these rings' results.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use tenter_workload::{JobId, QueuePairScope, Rings, Schedule, WorkloadError};
 
 use crate::network::{Context, JobPlan};
 
-/// Result of rings that ran as a whole.
+/// Result from rings that ran as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct RingsTaken {
     /// Instant of the last arrival.
     pub last: Instant,
     /// Instant at which its acknowledgement arrives.
     pub acknowledged: Instant,
-    /// Completion times of transfers, each with its number of transfers. If rates changed because
+    /// Completion times, each with the number of transfers that took it. If rates changed because
     /// other jobs' rings began or ended, these are the times at the rates that held for longest.
     pub times: BTreeMap<Time, u64>,
-    /// Data frames of all transfers.
+    /// Data frames in all transfers.
     pub frames: u64,
-    /// Bytes of these frames, headers and FCS included.
+    /// Their bytes, headers and FCS included.
     pub frame_bytes: u64,
-    /// Payload bytes of all transfers.
+    /// Payload bytes in all transfers.
     pub payload: u64,
     /// Time that a rank's payload takes at the slowest NIC.
     pub mesh: Time,
@@ -31,15 +31,15 @@ pub struct RingsTaken {
 }
 
 impl RingsTaken {
-    /// Returns the number of transfers.
+    /// Returns the transfer count.
     pub fn flows(&self) -> u64 {
         self.times.values().sum()
     }
 }
 
-/// What is known of a job's rings before they begin. `flows` holds each rank's flow and the time
-/// from its end to the arrival, `taken` the totals, and `back` the longest time of an
-/// acknowledgement.
+/// What is known about a job's rings before they begin. `flows` holds each rank's flow and the time
+/// from its end to the arrival, `taken` the totals, and `back` the longest time that an
+/// acknowledgement takes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownRings {
     pub(super) flows: Vec<(FlowSpec, Time)>,
@@ -47,15 +47,15 @@ pub(super) struct KnownRings {
     pub(super) back: Time,
 }
 
-/// Rings at constant rates: the time from begin to last arrival, and the times of transfers with
-/// their numbers.
+/// Rings at constant rates: the time from begin to last arrival, and each transfer time with the
+/// number of transfers that took it.
 #[derive(Clone, Debug)]
 pub(super) struct AtRates {
     pub(super) whole: Time,
     pub(super) times: BTreeMap<Time, u64>,
 }
 
-/// Rings of a job that are running as a whole.
+/// A job's rings that are running as a whole.
 #[derive(Clone, Debug)]
 pub(super) struct RingsUnderWay {
     pub(super) rings: Rings,
@@ -65,8 +65,8 @@ pub(super) struct RingsUnderWay {
     present: AtRates,
     /// Instant at which the present rates began.
     since: Instant,
-    /// Of the rates until then, those that held for longest: for how long, and the times of
-    /// transfers at them.
+    /// The longest span with constant rates until then: how long it lasted, and the transfer times
+    /// during it.
     longest: (Time, BTreeMap<Time, u64>),
 }
 
@@ -82,8 +82,8 @@ impl RingsUnderWay {
         }
     }
 
-    /// Changes the rates. The fraction of the work that is left stays the same, so the remaining
-    /// time scales with the time of the whole.
+    /// Changes the rates. The fraction of work that is left stays the same, so the remaining time
+    /// scales with the total time.
     pub(super) fn go_on(&mut self, present: AtRates, now: Instant) {
         let rest = u128::from(self.end.saturating_since(now).ps());
         let rest = rest * u128::from(present.whole.ps());
@@ -103,7 +103,7 @@ impl RingsUnderWay {
         self.since = now;
     }
 
-    /// Returns the result of rings that have ended.
+    /// Returns the result once the rings have ended.
     pub(super) fn taken(mut self, known: &KnownRings) -> RingsTaken {
         let times = std::mem::take(&mut self.present.times);
         self.note(self.end, times);
@@ -143,15 +143,15 @@ pub(super) fn shared(collective: String, schedule: &dyn Schedule) -> WorkloadErr
     }
 }
 
-/// Returns true if every flow has its full rate even when all of them are under way. Then none ever
-/// holds another back.
+/// Returns true if every flow has its full rate even when all are under way. Then none ever holds
+/// another back.
 pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
     let rates = rates_at_once(fluid, specs);
     let mut pairs = rates.iter().zip(specs);
     pairs.all(|(rate, spec)| *rate == fluid.rate_alone(spec))
 }
 
-/// Returns the flows' rates when all of them and no others are under way.
+/// Returns the flows' rates when they and no others are under way.
 pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRate> {
     let flows: Vec<_> = specs.iter().map(|spec| fluid.begin(*spec)).collect();
     fluid.settle(Instant::START);
@@ -163,7 +163,7 @@ pub(super) fn rates_at_once(fluid: &mut Fluid, specs: &[FlowSpec]) -> Vec<FlowRa
     rates
 }
 
-/// Returns the number of transfers in the job's largest collective.
+/// Returns the transfer count in the job's largest collective.
 pub(super) fn most_transfers(plan: &JobPlan) -> u64 {
     let schedules = plan.job.schedules().unwrap_or_default();
     let transfers = schedules.iter().map(|schedule| schedule.transfers());
@@ -184,7 +184,7 @@ pub(super) fn rings_of(context: &Context, job: JobId) -> Vec<Rings> {
     rings
 }
 
-/// Returns the time of rings on a full mesh: each rank's bytes at the slowest NIC.
+/// Returns the rings' time on a full mesh: each rank's bytes at the slowest NIC.
 pub(super) fn mesh(context: &Context, job: JobId, rings: Rings) -> Time {
     let nics = context.nics_of(job);
     let slowest = nics.iter().map(|(_, rate)| *rate).min();

@@ -21,7 +21,7 @@ use super::ring_jobs::rates_at_once;
 use super::waves::{RankTimes, Waves, ring_count};
 
 /// Iterations between rates and fractions of time. After 16, rates change by less than a thousandth
-/// on links of up to 16 flows.
+/// on links with up to 16 flows.
 const ROUNDS: usize = 16;
 
 /// Steps after which ranks that still begin at the same time count as being in step.
@@ -36,7 +36,7 @@ pub(super) enum WholeRings {
     Shared,
 }
 
-/// Rings of a job, with each rank's flow and the time from its end to the arrival.
+/// A job's rings, with each rank's flow and the time from its end to the arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RingFlows<'a> {
     pub(super) rings: Rings,
@@ -46,9 +46,8 @@ pub(super) struct RingFlows<'a> {
 }
 
 impl WholeRings {
-    /// Returns the times of a transfer for each rank of each running job. `step_delay` passes
-    /// between an arrival and the transfer that it releases. Returns `None` if a transfer never
-    /// ends.
+    /// Returns the transfer times for each rank in each running job. `step_delay` passes between an
+    /// arrival and the transfer that it releases. Returns `None` if a transfer never ends.
     pub(super) fn times(
         self,
         jobs: &[RingFlows<'_>],
@@ -67,7 +66,7 @@ impl WholeRings {
     }
 }
 
-/// Returns the times of each job's ranks at these rates, which are listed job by job.
+/// Returns each job's ranks' times at these rates, which are listed job by job.
 fn times_at(jobs: &[RingFlows<'_>], rates: &[FlowRate]) -> Option<Vec<Vec<RankTimes>>> {
     let mut rates = rates.iter();
     let of_job = |job: &RingFlows<'_>| {

@@ -20,7 +20,7 @@ pub(super) struct Net<'a> {
 /// that takes it.
 pub(super) type Stage = Vec<(CableEnd, Weight)>;
 
-/// Result of a search.
+/// Search result.
 pub(super) struct Found {
     pub(super) stages: Vec<Stage>,
     /// True if at least one path leads to the other leaf.
@@ -88,7 +88,7 @@ pub(super) fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u
 }
 
 /// Returns the ports that packets to a host may take. Until routing has converged it may still name
-/// the port of a circuit that is gone; such ports are left out.
+/// a port whose circuit is gone; such ports are left out.
 fn lit_ports(net: Net<'_>, node: NodeId, to: HostId) -> impl Iterator<Item = u16> {
     let candidates = net.routing.candidates(net.topology.switch(node), to);
     let has_circuits = !net.topology.optics.is_empty();
@@ -115,8 +115,8 @@ fn only_choice(net: Net<'_>, node: NodeId, to: HostId, hash: u32) -> Option<(u16
     (is_lit && !varies).then_some((port, false))
 }
 
-/// Returns the ports that packets with a hash take at a switch, each with its part of them. Clears
-/// `is_of_pair` if the hash decides.
+/// Returns the ports that packets with a hash take at a switch, each with the part that takes it.
+/// Clears `is_of_pair` if the hash decides.
 fn choices(
     net: Net<'_>,
     node: NodeId,

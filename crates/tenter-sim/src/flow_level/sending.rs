@@ -50,8 +50,8 @@ impl FlowDriver {
         }
     }
 
-    /// Finds the path of a queue pair. If it loads a link alone that other paths load as part of a
-    /// bundle, the bundles are dissolved and all paths are found again.
+    /// Finds a queue pair's path. If it loads a link alone that other paths load in a bundle, the
+    /// bundles are dissolved and all paths are found again.
     pub(super) fn find_way(&mut self, pair: PairId, ends: [HostId; 2], hash: u32, now: Instant) {
         let found = self
             .ways
@@ -79,7 +79,7 @@ impl FlowDriver {
         self.begin_with(id, None, now);
     }
 
-    /// Starts to send a message, or goes on with `left` of it.
+    /// Starts to send a message, or goes on with the amount `left`.
     pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: Instant) {
         let message = *self.messages.get(id);
         let amount = left.unwrap_or(Amount::of_bytes(self.wire_bytes(&message)));
@@ -100,7 +100,7 @@ impl FlowDriver {
         }
     }
 
-    /// Returns the flow of `amount` of a message.
+    /// Returns the flow that carries `amount` of a message.
     pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, .. } = self.messages.way(message.pair)?;
         let route = self.ways.route(&mut self.fluid, way, message.burst());
@@ -108,7 +108,7 @@ impl FlowDriver {
         Some(FlowSpec { route, ..spec })
     }
 
-    /// Returns the flow with the links of both hosts only.
+    /// Returns the flow with both hosts' links only.
     fn ends_of(&self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
         let context = &self.fabric.context;
@@ -124,7 +124,7 @@ impl FlowDriver {
         })
     }
 
-    /// Returns the time between the end of a message's flow and its arrival on an idle path.
+    /// Returns the time between the flow's end and the message's arrival on an idle path.
     pub(super) fn rest(&self, message: &Message) -> Time {
         let Some(PairWay { way, .. }) = self.messages.way(message.pair) else {
             return Time::ZERO;
@@ -143,7 +143,7 @@ impl FlowDriver {
         rest.saturating_sub(self.fabric.context.nic.message_gap)
     }
 
-    /// Returns the number of frames in a message of `bytes`.
+    /// Returns the frame count in a message with `bytes` bytes.
     pub(super) fn frames(&self, bytes: u64) -> u32 {
         self.fabric.context.nic.cut().packets(bytes) as u32
     }
@@ -153,12 +153,12 @@ impl FlowDriver {
         frame_bytes(&self.fabric.context, message)
     }
 
-    /// Returns the bytes of all frames in a message on the wire, with preamble and gap.
+    /// Returns the bytes that all frames in a message take on the wire, with preamble and gap.
     pub(super) fn wire_bytes(&self, message: &Message) -> u64 {
         wire_bytes(&self.fabric.context, message)
     }
 
-    /// Returns the part of a message that each drawn link carries; empty if links are not drawn.
+    /// Returns the part that each drawn link carries; empty if links are not drawn.
     pub(super) fn drawn_parts(&self, id: MessageId, flow: FlowId) -> Vec<(LinkId, Weight)> {
         let way = self.messages.way(self.messages.get(id).pair);
         if way.is_none_or(|own| !self.ways.way(own.way).is_drawn()) {
@@ -170,8 +170,8 @@ impl FlowDriver {
         }
     }
 
-    /// Counts the loads of `messages` equal messages. `drawn` has the parts that drawn links carry
-    /// of each.
+    /// Counts the load from `messages` equal messages. `drawn` has the part that each drawn link
+    /// carries.
     pub(super) fn count(&mut self, message: &Message, messages: u64, drawn: &[(LinkId, Weight)]) {
         let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
             return;

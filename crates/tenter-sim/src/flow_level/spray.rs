@@ -1,5 +1,5 @@
-//! Counts of a message's packets on each port where packets are sprayed. They are drawn for each
-//! message, since a burst of packets is never spread evenly.
+//! Packets that a message sends to each port where packets are sprayed. They are drawn for each
+//! message, since a burst is never spread evenly.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::network::{Context, FlowKey};
 use super::limits::{DRAWN, LeftOut};
 use super::search::{Net, Stage};
 
-/// Ports on the paths of all queue pairs together, up to which packets are drawn. Beyond that the
-/// draws would cost too much.
+/// Ports on all queue pairs' paths together, up to which packets are drawn. Beyond that the draws
+/// would cost too much.
 const PORTS_MAX: u64 = 1 << 21;
 
-/// Packets that are drawn for one message. A longer message has the parts of a sample, with
-/// deviations scaled down to those of its own length.
+/// Packets that are drawn for one message. A longer message takes its parts from a sample, with
+/// deviations scaled down to its length.
 const SAMPLE: u32 = 1_024;
 
 /// The draws that decide packets' ports.
@@ -57,19 +57,19 @@ impl Sprays {
         Some(sprays)
     }
 
-    /// Returns the draws of a message.
+    /// Returns a message's draws.
     fn of_message(&self, burst: Burst) -> Draws {
         let Burst { key, turn, .. } = burst;
         self.draws.of(key.pack()).of(u64::from(turn))
     }
 
-    /// Returns the draws of the last packet's wait. Packets use the low numbers, so `u64::MAX` is
+    /// Returns the draws for the last packet's wait. Packets use the low numbers, so `u64::MAX` is
     /// free.
     pub(super) fn of_last_packet(&self, burst: Burst) -> Draws {
         self.of_message(burst).of(u64::MAX)
     }
 
-    /// Returns the fraction of a leaf's traffic to other leaves that goes to one of them, by queue
+    /// Returns the fraction of a leaf's traffic to other leaves that goes to one leaf, by queue
     /// pairs.
     fn part(&self, leaves: (NodeId, NodeId)) -> f64 {
         let between = self.between.get(&leaves).copied().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Sprays {
     }
 }
 
-/// Returns the source of the draws. `None` if no switch reorders packets, or if there are too many
+/// Returns the source for draws. `None` if no switch reorders packets, or if there are too many
 /// ports.
 fn draws(context: &Context) -> Option<Draws> {
     let drawn = is_sprayed(context) && ports(context) <= PORTS_MAX;
@@ -100,7 +100,7 @@ fn is_sprayed(context: &Context) -> bool {
     context.scheduled.is_none() && switches.any(|node| reorders(context, node))
 }
 
-/// Returns true if a switch chooses the link of each packet by chance.
+/// Returns true if a switch chooses each packet's link by chance.
 fn chooses_by_chance(context: &Context, node: NodeId) -> bool {
     reorders(context, node) && !evens_out(context, node)
 }
@@ -109,7 +109,7 @@ fn reorders(context: &Context, node: NodeId) -> bool {
     context.switch(node).load_balancing.reorders()
 }
 
-/// Estimates the ports on the paths of all queue pairs together, as if every path went through the
+/// Estimates the ports on all queue pairs' paths together, as if every path went through the
 /// largest switches.
 fn ports(context: &Context) -> u64 {
     let topology = &context.topology;
@@ -130,7 +130,7 @@ fn ports(context: &Context) -> u64 {
     most.saturating_mul(pairs.sum())
 }
 
-/// Packets of a message.
+/// A message's packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     pub(super) key: FlowKey,
@@ -139,7 +139,7 @@ pub(super) struct Burst {
     pub(super) packets: u32,
 }
 
-/// A port of a sprayed path.
+/// A port on a sprayed path.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     end: CableEnd,
@@ -154,7 +154,7 @@ struct Step {
     choices: u32,
 }
 
-/// Ports of a sprayed path, switch by switch.
+/// Ports on a sprayed path, switch by switch.
 #[derive(Clone, Debug)]
 pub(super) struct Spray {
     steps: Vec<Step>,
@@ -166,7 +166,7 @@ pub(super) struct Spray {
     /// True if all ports at each switch are equally likely.
     is_uniform: bool,
     /// For each tier from the first that chooses by chance, with k links: the variance of the
-    /// packet count on one link, as a fraction of n / k for n packets.
+    /// packet count on one link, divided by n / k for n packets.
     pub(super) walks: Vec<f64>,
 }
 
@@ -176,7 +176,7 @@ fn is_uniform(steps: &[Step]) -> bool {
 }
 
 impl Spray {
-    /// Creates the spray of packets over `stages`; `None` if there is only one path.
+    /// Creates the spray over `stages`; `None` if there is only one path.
     pub(super) fn new(
         net: Net<'_>,
         stages: &[Stage],
@@ -231,8 +231,8 @@ impl Spray {
         })
     }
 
-    /// Draws a message. Returns each port with its part of the packets and the count of links
-    /// between the leaves that were passed before.
+    /// Draws a message. Returns each port with its part of the packets, and with the number of
+    /// links between the leaves that were passed before.
     pub(super) fn parts(&self, sprays: &Sprays, burst: Burst) -> Vec<(CableEnd, Weight, u8)> {
         let packets = burst.packets;
         let draws = sprays.of_message(burst);
@@ -264,7 +264,7 @@ impl Spray {
         parts.collect()
     }
 
-    /// Draws the step of a switch that a packet takes, as an offset from `first`.
+    /// Draws the step that a packet takes at a switch, as an offset from `first`.
     fn pick(&self, first: u32, choices: u32, draws: Draws, drawn: &mut u64) -> u32 {
         if choices == 1 {
             return 0;
@@ -287,14 +287,14 @@ impl Spray {
     }
 }
 
-/// Resolution of drawn parts.
+/// Resolution for drawn parts.
 const WHOLE: u64 = 1 << 20;
 
 fn units(part: Weight) -> u64 {
     (part.share() * WHOLE as f64) as u64
 }
 
-/// Returns the index of a switch's first port in a stage, and its number of ports there.
+/// Returns the index of a switch's first port in a stage, and its port count there.
 fn run_of(stage: &Stage, node: NodeId) -> (usize, usize) {
     let first = stage.partition_point(|(end, _)| end.node < node);
     let rest = &stage[first..];

@@ -20,7 +20,7 @@ const TRANSFERS_PER_QUESTION: u64 = if cfg!(debug_assertions) {
     1 << 24
 };
 
-/// Times of a rank's transfer to the next rank, in ps.
+/// Times for a rank's transfer to the next rank, in ps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RankTimes {
     /// From the transfer's begin to the earliest begin of the next.
@@ -29,15 +29,15 @@ pub(super) struct RankTimes {
     pub(super) rest: u64,
 }
 
-/// State of running rings.
+/// Running rings.
 #[derive(Debug)]
 pub(super) struct Waves<'a> {
     rings: Rings,
     ranks: &'a [RankTimes],
     /// Time from an arrival to the transfer that it releases, in ps.
     step_delay: u64,
-    /// Instant at which each rank may send its next transfer by its arrivals, and by the end of its
-    /// last one. `next` is scratch for `ready` after the step.
+    /// Instant at which each rank may send its next transfer, by its arrivals and by the end of its
+    /// last transfer. `next` is scratch for `ready` after the step.
     ready: Vec<u64>,
     free: Vec<u64>,
     next: Vec<u64>,
@@ -45,12 +45,12 @@ pub(super) struct Waves<'a> {
     done: u32,
 }
 
-/// Result of rings.
+/// Result from rings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// The last arrival, in ps.
     pub(super) last: u64,
-    /// Times from posting to arrival, in ps, each with its number of transfers.
+    /// Times from posting to arrival, in ps, each with the number of transfers that took it.
     pub(super) times: BTreeMap<u64, u64>,
     /// Steps that were computed; the others repeated them.
     pub(super) computed: u32,
@@ -58,8 +58,8 @@ pub(super) struct Taken {
     pub(super) is_cut: bool,
 }
 
-/// Times of transfers. A rank's time seldom changes from step to step, so the map is touched only
-/// when it does.
+/// Transfer times. A rank's time seldom changes from step to step, so the map is touched only when
+/// it does.
 #[derive(Debug)]
 struct TimesByRank {
     last: Vec<(u64, u64)>,
@@ -89,7 +89,7 @@ impl TimesByRank {
     }
 }
 
-/// State of the rings at a step, with which later steps are compared.
+/// The rings' state at a step, with which later steps are compared.
 struct Snapshot {
     step: u32,
     ready: Vec<u64>,
@@ -98,7 +98,7 @@ struct Snapshot {
 }
 
 impl<'a> Waves<'a> {
-    /// Creates rings that begin at `start`, with the times of each rank.
+    /// Creates rings that begin at `start`, with times for each rank.
     pub(super) fn new(rings: Rings, ranks: &'a [RankTimes], start: u64, step_delay: u64) -> Self {
         Waves {
             rings,
@@ -149,7 +149,7 @@ impl<'a> Waves<'a> {
         }
     }
 
-    /// Returns the begin of each rank's transfer after `steps` steps, or in the last step if there
+    /// Returns when each rank begins its transfer after `steps` steps, or in the last step if there
     /// are fewer.
     pub(super) fn begins(mut self, steps: u32) -> Vec<u64> {
         while self.done < steps.min(self.rings.steps.saturating_sub(1)) {
@@ -188,7 +188,7 @@ impl<'a> Waves<'a> {
     }
 
     /// Returns for each ring the time by which it is later than `before`, if that is the same for
-    /// all of its ranks.
+    /// all its ranks.
     fn later_than(&self, before: &Snapshot) -> Option<Vec<u64>> {
         let rings = ring_count(self.rings, self.ranks.len());
         let first = self.ready.iter().zip(&before.ready).take(rings);
@@ -204,7 +204,7 @@ impl<'a> Waves<'a> {
         is_alike.then_some(later)
     }
 
-    /// Skips whole repetitions of the steps since a snapshot, and returns the number of steps
+    /// Skips whole repetitions of the steps since a snapshot, and returns how many steps were
     /// skipped.
     fn skip(&mut self, since: &Snapshot, later: &[u64]) -> u32 {
         let period = self.done - since.step;
@@ -228,7 +228,7 @@ impl<'a> Waves<'a> {
     }
 }
 
-/// Returns the number of rings that `ranks` ranks form. Rank r is in ring r modulo that number.
+/// Returns the ring count for `ranks` ranks. Rank r is in ring r modulo that number.
 pub(super) fn ring_count(rings: Rings, ranks: usize) -> usize {
     gcd(ranks, rings.stride as usize)
 }

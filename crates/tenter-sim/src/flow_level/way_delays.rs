@@ -1,22 +1,22 @@
-//! Times of a path besides the time that its slowest link takes for all frames.
+//! A path's delays, besides the time that its slowest link takes for all frames.
 
 use tenter_net::{ACK_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_plan::unloaded::{Link, frame_time};
 use tenter_units::{Rate, SerialisationTime, Time};
 
-/// Links of a path and of the path back.
+/// Links on a path and on the path back.
 #[derive(Clone, Debug)]
 pub(super) struct WayDelays {
     /// From the sending NIC to the receiving one.
     links: Vec<Link>,
-    /// Serialisation time on each of them.
+    /// Serialisation time on each link.
     per_byte: Box<[SerialisationTime]>,
     /// Time that every message waits before it is sent.
     wait: Time,
-    /// Time of an acknowledgement.
+    /// Time that an acknowledgement takes.
     pub(super) back: Time,
-    /// For each link but the first, the time from the end of sending a full frame to the frame's
-    /// arrival at the link.
+    /// For each link but the first, the time from when a full frame has been sent to its arrival at
+    /// the link.
     until: Box<[Time]>,
 }
 
@@ -47,10 +47,10 @@ impl WayDelays {
         WayDelays { wait, ..self }
     }
 
-    /// Returns the time of a message on an idle path besides the time of all its frames on the
-    /// slowest link: from posting until its first frame reaches that link, and from the end of its
-    /// last frame there until its arrival. A frame that arrives whole waits for the one before it,
-    /// which may be longer.
+    /// Returns a message's time on an idle path besides the time that all its frames take on the
+    /// slowest link: from posting until its first frame reaches that link, and from when its last
+    /// frame has left that link until it arrives. A frame that arrives whole waits for the one
+    /// before it, which may be longer.
     pub(super) fn rest(&self, frames: EndFrames) -> Time {
         let time = |place: usize, frame: u32| {
             let bytes = frame + WIRE_OVERHEAD_BYTES;
@@ -96,7 +96,7 @@ impl WayDelays {
         self.wait + Time::from_ps((until + last).saturating_sub(own))
     }
 
-    /// Returns the time from the end of sending a full frame to its arrival at the link of a stage
+    /// Returns the time from when a full frame has been sent to its arrival at the link in a stage
     /// behind the NIC, on an idle path.
     pub(super) fn until_stage(&self, stage: usize) -> Time {
         self.until.get(stage).copied().unwrap_or(Time::ZERO)
@@ -107,18 +107,18 @@ impl WayDelays {
         self.until.last().copied().unwrap_or(Time::ZERO)
     }
 
-    /// Returns the time from the first bit of a frame to the end of its acknowledgement, on an idle
+    /// Returns the time from a frame's first bit to the end of its acknowledgement, on an idle
     /// path.
     pub(super) fn round_trip(&self, frame_bytes: u32) -> Time {
         self.wait + frame_time(&self.links, frame_bytes) + self.back
     }
 
-    /// Returns the rate of the slowest link.
+    /// Returns the slowest link's rate.
     pub(super) fn slowest_rate(&self) -> Option<Rate> {
         self.links.iter().map(|link| link.rate).min()
     }
 
-    /// Returns the index of the slowest link, the first one if several are equal.
+    /// Returns the slowest link's index, the first one if several are equal.
     fn slowest(&self) -> usize {
         let places = 0..self.links.len();
         places
@@ -127,7 +127,7 @@ impl WayDelays {
     }
 }
 
-/// Returns for each link but the first the time from the end of sending a frame to its arrival
+/// Returns for each link but the first the time from when a frame has been sent to its arrival
 /// there.
 fn until_links(links: &[Link], per_byte: &[SerialisationTime], frame_bytes: u32) -> Box<[Time]> {
     let mut at = Time::ZERO;

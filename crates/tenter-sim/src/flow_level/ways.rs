@@ -1,4 +1,4 @@
-//! Paths of queue pairs through the fabric, and the links that their flows load.
+//! Queue pairs' paths through the fabric, and the links that their flows load.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -24,24 +24,24 @@ id! {
     pub(super) struct WayId(u32);
 }
 
-/// A path from one host's leaf to another's: the links that packets take, each with the part of
-/// them that does.
+/// A path from one host's leaf to another's: the links that packets take, each with the part that
+/// takes it.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     route: RouteId,
     pub(super) delays: Arc<WayDelays>,
-    /// Highest rate of a queue pair on this path, by its windows.
+    /// Highest rate for a queue pair on this path, by its windows.
     pub(super) limit: FlowRate,
     /// Data sent since it was last spread over the ports.
     sent: Load,
     /// Number of links between the two leaves.
     pub(super) stages: u64,
-    /// Source of the draws, if the links are drawn for each message.
+    /// Source for draws, if the links are drawn for each message.
     spray: Option<Spray>,
     /// Links between the leaves, if all messages share them.
     pub(super) hops: Vec<Hop>,
-    /// Ports of switches on the path, each with the part that it carries. The port to the host is
-    /// not among them.
+    /// Switch ports on the path, each with the part that it carries. The port to the host is not
+    /// among them.
     ports: Vec<(CableEnd, Weight)>,
 }
 
@@ -75,16 +75,16 @@ impl Way {
     }
 }
 
-/// Error: some flows load a link alone that others load as part of a bundle.
+/// Error: some flows load a link alone that others load in a bundle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MixedLoads;
 
 /// The fabric's links as those of a [`Fluid`], and the paths over them.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
-    /// Link of each node's first port. Its other ports follow.
+    /// Each node's first port, as a link. Its other ports follow.
     first: ById<NodeId, u32>,
-    /// Bundle as part of which each link is loaded.
+    /// Bundle to which each link belongs, if any.
     bundles: ById<LinkId, Option<LinkId>>,
     /// Number of links in each bundle. Only looked up, never iterated.
     sizes: HashMap<LinkId, usize>,
@@ -92,18 +92,17 @@ pub(super) struct Ways {
     is_single: ById<LinkId, bool>,
     /// Set while no bundles may be made.
     has_no_bundles: bool,
-    /// Source of the draws, if links are drawn for each message.
+    /// Source for draws, if links are drawn for each message.
     sprays: Option<Sprays>,
     all: ById<WayId, Way>,
-    /// Paths that all queue pairs between two leaves share, by the leaves and the cables of both
-    /// NICs.
+    /// Paths that all queue pairs between two leaves share, by the leaves and both NICs' cables.
     between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
-    /// Other paths, by the cables of both NICs and by ports. The inner maps are only looked up,
-    /// never iterated.
+    /// Other paths, by both NICs' cables and by ports. The inner maps are only looked up, never
+    /// iterated.
     over: BTreeMap<[Link; 2], HashMap<Vec<CableEnd>, WayId>>,
-    /// Delays of paths, by the links there and back: most paths have equal links.
+    /// Delays, by the links there and back: most paths have equal links.
     delays: BTreeMap<[Vec<Link>; 2], Arc<WayDelays>>,
-    /// Scratch list for the ports of a path.
+    /// Scratch list for a path's ports.
     ports_found: Vec<CableEnd>,
     /// A link without capacity, for flows between hosts without a path.
     nowhere: Option<LinkId>,
@@ -141,7 +140,7 @@ impl Ways {
         &self.all[way]
     }
 
-    /// Returns the route of a message: the path's, or a new one if its links are drawn.
+    /// Returns a message's route: the path's, or a new one if its links are drawn.
     pub(super) fn route(&self, fluid: &mut Fluid, way: WayId, burst: Burst) -> RouteId {
         let way = &self.all[way];
         match self.drawn_hops(way, burst) {
@@ -150,7 +149,7 @@ impl Ways {
         }
     }
 
-    /// Draws the links of a message, if they are drawn at all.
+    /// Draws a message's links, if they are drawn at all.
     pub(super) fn drawn_hops(&self, way: &Way, burst: Burst) -> Option<Box<[Hop]>> {
         let (spray, sprays) = way.spray.as_ref().zip(self.sprays.as_ref())?;
         let parts = spray.parts(sprays, burst).into_iter();
@@ -162,7 +161,7 @@ impl Ways {
         Some(hops.collect())
     }
 
-    /// Returns the number of the fabric's links that a link of the [`Fluid`] stands for.
+    /// Returns the number of fabric links that a link in the [`Fluid`] stands for.
     pub(super) fn links_of(&self, link: LinkId) -> u64 {
         self.sizes.get(&link).map_or(1, |&size| size as u64)
     }
@@ -184,7 +183,7 @@ impl Ways {
         sprays.is_some_and(|sprays| sprays.are_by_chance)
     }
 
-    /// Returns the walks' variances on a path, tier by tier, and the draws of a message's last
+    /// Returns the walks' variances on a path, tier by tier, and the draws for a message's last
     /// packet. `None` if no switch on the path chooses by chance.
     pub(super) fn walks(&self, way: WayId, burst: Burst) -> Option<(&[f64], Draws)> {
         let walks = &self.all[way].spray.as_ref()?.walks[..];
@@ -231,7 +230,7 @@ impl Ways {
         }
     }
 
-    /// Returns the links of each bundle.
+    /// Returns each bundle's links.
     pub(super) fn bundles(&self) -> BTreeMap<LinkId, Vec<LinkId>> {
         let mut bundles: BTreeMap<LinkId, Vec<LinkId>> = BTreeMap::new();
         for (link, bundle) in self.bundles.numbered() {
@@ -356,8 +355,8 @@ impl Ways {
         delays
     }
 
-    /// Returns the links that flows over `stages` load. Equal links of a stage that carry equal
-    /// parts are one bundle, so that the cost of a flow does not grow with their number.
+    /// Returns the links that flows over `stages` load. Equal links in a stage that carry equal
+    /// parts are one bundle, so that a flow's cost does not grow with their number.
     fn hops(
         &mut self,
         net: Net<'_>,
@@ -429,7 +428,7 @@ impl Ways {
     }
 }
 
-/// Returns the load between leaves for each byte that a NIC sends, with the overhead of cells and
+/// Returns the load between leaves for each byte that a NIC sends, with the overhead from cells and
 /// credits.
 fn tax(context: &Context) -> Weight {
     let Some(scheduled) = &context.scheduled else {
@@ -441,7 +440,7 @@ fn tax(context: &Context) -> Weight {
     Weight::of(inside, wire)
 }
 
-/// Returns the port of a NIC.
+/// Returns a NIC's port.
 pub(super) fn nic(host: HostId) -> CableEnd {
     CableEnd {
         node: host.node(),
@@ -449,7 +448,7 @@ pub(super) fn nic(host: HostId) -> CableEnd {
     }
 }
 
-/// Returns the links of a path's first branch, and those of the first path back.
+/// Returns the links on a path's first branch, and those on the first path back.
 fn links(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> [Vec<Link>; 2] {
     let delays = net.context.delays();
     // Circuits may lead elsewhere now than at the start of the scenario, so the peer is looked up.
@@ -475,8 +474,8 @@ fn links(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> [Vec<Link>;
 }
 
 /// Returns the time that a frame waits for its credit in a scheduled fabric: the request and the
-/// grant each cross the fabric. With cells, links also no longer store whole frames, since the
-/// cells of one frame use them at the same time.
+/// grant each cross the fabric. With cells, links also no longer store whole frames, since a
+/// frame's cells use them at the same time.
 fn wait_for_credit(context: &Context, links: &mut [Link]) -> Time {
     let Some(scheduled) = &context.scheduled else {
         return Time::ZERO;

@@ -67,7 +67,7 @@ impl FlowDriver {
         are_many.then_some(WholeRings::Shared)
     }
 
-    /// Returns the flows of one kind of rings in each job. `None` if some do not pass the fabric.
+    /// Returns the flows for one kind of rings in each job. `None` if some do not pass the fabric.
     fn ring_specs(&mut self, jobs: &[(JobId, Vec<Rings>)], kind: usize) -> Option<Vec<FlowSpec>> {
         let context = Arc::clone(&self.fabric.context);
         let mut specs = Vec::new();
@@ -157,8 +157,8 @@ impl FlowDriver {
         under_way.map(|under_way| under_way.taken(&known))
     }
 
-    /// Plans the end of a job's rings at the present rates. Events planned for earlier rates stay
-    /// in the list and are ignored.
+    /// Plans when a job's rings end at the present rates. Events planned for earlier rates stay in
+    /// the list and are ignored.
     fn end_rings_later(&mut self, job: JobId) {
         if let Some(under_way) = self.running_rings.get(&job) {
             self.instants
@@ -166,7 +166,7 @@ impl FlowDriver {
         }
     }
 
-    /// Returns the times of rings that run together, at rates that do not change.
+    /// Returns the times for rings that run together, at rates that do not change.
     fn at_rates(
         &mut self,
         whole_rings: WholeRings,
@@ -215,7 +215,7 @@ impl FlowDriver {
         Some(found)
     }
 
-    /// Returns what is known of a job's rings before they begin. `None` if some do not pass the
+    /// Returns what is known about a job's rings before they begin. `None` if some do not pass the
     /// fabric.
     fn known_rings(&mut self, job: JobId, rings: Rings) -> Option<Arc<KnownRings>> {
         if let Some(known) = self.known_rings.get(&(job, rings)) {
@@ -242,7 +242,7 @@ impl FlowDriver {
     }
 
     /// Ends a job's rings, if `now` is still their end: counts their loads, and changes the rates
-    /// of the rings that go on.
+    /// for rings that go on.
     pub(super) fn rings_end(&mut self, job: JobId, now: Instant) {
         if self.running_rings.get(&job).is_none_or(|of| of.end != now) {
             return;
@@ -265,7 +265,7 @@ impl FlowDriver {
         }
     }
 
-    /// Changes the rates of rings that go on after another job's rings have ended.
+    /// Changes the rates for rings that go on after another job's rings have ended.
     fn go_on_without(&mut self, now: Instant) {
         let running = self.running_rings.iter();
         let running: Vec<(JobId, Rings, Instant)> = running

@@ -1,13 +1,13 @@
-//! The same hosts and books, where time and links are real.
+//! The simulation's hosts and tables, for trials in which time and links are real.
 //!
 //! ```text
 //!   Plan ──▶ RealHost, one on each machine ──packets──▶ a real network
 //!                 └── halves of flows ──▶ RealBooks ──▶ Sink, Outcome
 //! ```
 //!
-//! A [`RealHost`] is a host of the simulation, NIC and ranks, that a caller drives by a clock: it
-//! is told the time and what has arrived, and hands over what leaves. [`RealBooks`] puts together
-//! what all hosts have recorded into the rows that a simulated trial has.
+//! A [`RealHost`] is a simulated host, NIC and ranks, that its caller drives by a clock: the caller
+//! passes in the time and the packets that arrive, and takes the packets that leave. [`RealBooks`]
+//! joins the records from all hosts into the rows that a simulated trial has.
 //!
 //! **Architecture invariant.** No clock is read and no packet is sent here.
 
