@@ -195,7 +195,7 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Algorithm of a benchmark.
+/// A benchmark's algorithm.
 struct Chosen {
     /// Name for the report.
     name: String,
@@ -246,8 +246,8 @@ fn algorithm(
     ))
 }
 
-/// Reads an algorithm from a file, for example one of MSCCL. Such algorithms assume that GPUs on
-/// one server have consecutive ranks.
+/// Reads an algorithm from a file, for example from MSCCL. Such algorithms assume that GPUs on one
+/// server have consecutive ranks.
 fn from_file(name: &str) -> Result<Chosen, String> {
     let bytes = fs::read(name).map_err(|error| format!("cannot read `{name}`: {error}"))?;
     let read =
@@ -346,7 +346,7 @@ fn job(
     )
 }
 
-/// Iterates over the sizes that are run, each with the index of its row.
+/// Iterates over the sizes that are run, each with its row's index.
 fn sent(sizes: &[Sized]) -> impl Iterator<Item = (usize, &Sized)> {
     sizes
         .iter()

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Formats the errors of flow level, and the time that each level took.
+/// Formats flow level's errors, and the time that each level took.
 fn errors(both: &BothLevels) -> String {
     let errors = both.errors();
     let [packets, flows] = [&both.packets, &both.flows].map(|trial| trial.summary().engine.wall_s);

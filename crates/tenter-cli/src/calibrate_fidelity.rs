@@ -1,4 +1,4 @@
-//! `tenter calibrate-fidelity`: measures the errors of flow level.
+//! `tenter calibrate-fidelity`: measures flow level's errors.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub(crate) fn calibrate_fidelity(arguments: &CalibrateFidelity) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a scenario at both levels, and prints the errors of flow level.
+/// Runs a scenario at both levels, and prints flow level's errors.
 fn add(
     name: &str,
     scenario: &Scenario,

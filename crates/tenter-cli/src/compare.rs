@@ -16,7 +16,7 @@ use crate::folders::{Several, short_name};
 use crate::measured;
 use crate::trial::{described, incomplete};
 
-/// Explanation of the columns in a comparison seed by seed.
+/// Explains the columns in a comparison seed by seed.
 const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
 
 pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
@@ -58,7 +58,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Compares folders of several trials each, pairing equal seeds.
+/// Compares folders with several trials each, pairing equal seeds.
 fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failure> {
     if !arguments.measured.is_empty() {
         return Err(Failure::input(
@@ -94,7 +94,7 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats the notes of a folder with several trials, each prefixed by the folder's name.
+/// Formats the notes from a folder with several trials, each prefixed by the folder's name.
 fn notes_of(of: &NamedRecord) -> String {
     let lines = of.record.noted().into_iter().map(|note| {
         let word = note.note.severity.word();

@@ -23,7 +23,7 @@ pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Writes the fabric of a scenario. A scenario without jobs is fine.
+/// Writes a scenario's fabric. A scenario without jobs is fine.
 fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> {
     let scenario = source::scenario(&of.scenario)?;
     // If the scenario does not resolve, it may only lack jobs, which the fabric does not need.
@@ -119,7 +119,7 @@ fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a job, and writes its flows with the start times of that run.
+/// Runs a job, and writes its flows with the start times from that run.
 fn flows_of_ns3(plan: &Plan, of: &ExportOperations) -> Result<ExitCode, Failure> {
     let written = OperationGraph::run_for_ns3(plan, of.job.as_deref())?;
     write_bytes(&of.output, written.text.as_bytes())?;

@@ -2,7 +2,7 @@
 
 pub(crate) use tenter::{describe_fabric as describe, fabric_parts as parts};
 
-/// Returns a suffix with the NPUs of each NIC, if there are several.
+/// Returns a suffix with the NPU count per NIC, if it is above 1.
 pub(crate) fn shared_by(npus_per_nic: u32) -> String {
     match npus_per_nic {
         1 => String::new(),

@@ -1,4 +1,4 @@
-//! Failures of commands, and the only place that writes to the terminal.
+//! Failures that end commands, and the only place that writes to the terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ use crate::paint;
 /// Exit code for failures that are not the input's fault.
 pub(crate) const DEFECT: u8 = 3;
 
-/// Failure of a command: text for people, and the exit code.
+/// A command's failure: text for people, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
     code: u8,
-    /// Problems of a scenario, one by one.
+    /// Problems in a scenario, one by one.
     problems: Vec<Problem>,
 }
 
@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Converts an error of a command that takes `--force`, and suggests it if memory is short.
+    /// Converts an error in a command that takes `--force`, and suggests it if memory is short.
     pub(crate) fn of_run(error: Error) -> Failure {
         match error {
             Error::Memory { .. } => {
@@ -148,7 +148,7 @@ pub(crate) fn say_notes(notes: &[String]) {
 }
 
 /// Makes a text safe for terminals: characters that would move the cursor, rename the window or
-/// reverse the direction of text are escaped. The escapes are those of JSON, so JSON keeps its
+/// reverse the text direction are escaped. The escapes are those that JSON has, so JSON keeps its
 /// meaning.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_harmful) {
@@ -174,7 +174,7 @@ fn is_harmful(character: char) -> bool {
     }
 }
 
-/// First error of writing to standard output.
+/// First error while writing to standard output.
 static LOST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Prints a text with tables to standard output, coloured on a terminal.
@@ -201,7 +201,7 @@ fn out(text: &str) {
     }
 }
 
-/// Returns the failure of standard output, if it did not take everything.
+/// Returns a failure if standard output did not take everything.
 pub(crate) fn lost_output() -> Option<Failure> {
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take()?;
     Some(Failure::other(format!(

@@ -12,14 +12,14 @@ use tenter_study::{NumberQuery, SweepRecord, SweepValues};
 
 use crate::failure::{Failure, say};
 
-/// Records of folders, and the rows that compare them.
+/// Records read from folders, and the rows that compare them.
 pub(crate) type Shown = (Vec<NamedRecord>, Vec<PairedRow>);
 
-/// Content of the folders that the user named.
+/// Content in the folders that the user named.
 pub(crate) enum Several {
     /// One sweep in each folder.
     Sweeps(Vec<NamedRecord>),
-    /// Trials of several seeds in each folder.
+    /// Trials with several seeds in each folder.
     Seeds(Vec<SeedsFolder>),
 }
 
@@ -101,8 +101,8 @@ impl Several {
         Ok(Some((records, paired)))
     }
 
-    /// Prints a note if folders of seeds belong to several scenarios: jobs and sizes with equal
-    /// names may then differ in content.
+    /// Prints a note if seed folders belong to several scenarios: jobs and sizes with equal names
+    /// may then differ in content.
     pub(crate) fn say_scenarios(&self) {
         let Several::Seeds(folders) = self else {
             return;
@@ -137,8 +137,8 @@ impl Several {
     }
 }
 
-/// Reads a folder of seeds like the sweep `like`: with its readings, and as the point whose
-/// settings the trials have.
+/// Reads a seed folder like the sweep `like`: with its readings, and as the point whose settings
+/// the trials have.
 fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failure> {
     let readings = like.readings.iter();
     let queries: Result<Vec<NumberQuery>, _> = readings.map(|of| of.of.parse()).collect();
@@ -211,7 +211,7 @@ fn all<T: Clone>(found: &[Option<T>]) -> Option<Vec<T>> {
     found.iter().cloned().collect()
 }
 
-/// Returns the last part of a path, or the whole path if another one ends in the same.
+/// Returns a path's last part, or the whole path if another one ends in the same.
 pub(crate) fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
     let last = |path: &Path| path.file_name().map(ToOwned::to_owned);
     let alike = all

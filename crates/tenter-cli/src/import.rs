@@ -1,5 +1,5 @@
-//! `tenter import`: converts workloads and configurations of other systems to operation graphs and
-//! to parts of a scenario.
+//! `tenter import`: converts other systems' workloads and configurations to operation graphs and to
+//! scenario sections.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a fabric as part of a scenario, or writes it to the output file.
+/// Prints a fabric as a scenario section, or writes it to the output file.
 fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Failure> {
     let read = import_fabric(format, &arguments.file, &arguments.settings, &run_budget())?;
     say_notes(&read.notes);

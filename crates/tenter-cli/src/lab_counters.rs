@@ -1,4 +1,4 @@
-//! `tenter lab counters`: counters of switches.
+//! `tenter lab counters`: the counters that switches have.
 
 use tenter_lab::{Counter, LabFile, SwitchShown, add_counters, read_switches};
 use tenter_report::{TextColumn, TextTable};
@@ -19,7 +19,7 @@ const SHOWN: [(&str, Counter); 8] = [
     ("tx pauses", Counter::TxPauseFrames),
 ];
 
-/// Prints the counters of switches, or adds counters from files to a trial.
+/// Prints switch counters, or adds counters from files to a trial.
 pub(crate) fn counters(arguments: &LabCounters) -> Result<ExitCode, Failure> {
     let lab = LabFile::read(&arguments.lab)?;
     let switches = &lab.keys.switches;

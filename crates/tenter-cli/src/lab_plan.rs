@@ -16,7 +16,7 @@ use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::{measured, study};
 
-/// Programs of nccl-tests by a scenario's collective names.
+/// Programs in nccl-tests by a scenario's collective names.
 const PROGRAMS: [(&str, &str); 7] = [
     ("all-reduce", "all_reduce_perf"),
     ("all-to-all", "alltoall_perf"),
@@ -27,7 +27,7 @@ const PROGRAMS: [(&str, &str); 7] = [
     ("gather", "gather_perf"),
 ];
 
-/// Variant name of the rows measured on hardware.
+/// Variant name for the rows measured on hardware.
 const HARDWARE: &str = "hardware";
 
 /// Prints the steps to repeat a study on hardware.
@@ -127,7 +127,7 @@ fn nics(plan: &Plan, text: &mut String) {
     );
 }
 
-/// Returns the command lines for the jobs of a trial.
+/// Returns the command lines for a trial's jobs.
 fn commands(plan: &Plan) -> Vec<String> {
     let mut commands = Vec::new();
     for job in &plan.jobs {
@@ -293,7 +293,7 @@ fn add_hardware(answer: &mut StudyAnswer, logs: &[Measured]) -> usize {
     count
 }
 
-/// Finds a case's value in the logs, in the unit of its metric.
+/// Finds a case's value in the logs, in its metric's unit.
 fn value_of(case: &CaseAnswer, logs: &[Measured]) -> Option<f64> {
     let size: Bytes = case.case.parse().ok()?;
     let rows = logs.iter().flat_map(|log| &log.rows);

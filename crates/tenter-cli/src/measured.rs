@@ -1,4 +1,4 @@
-//! Files of measurements that are compared with trials.
+//! Measurement files that are compared with trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::folders::short_name;
 /// Longest file that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Reads files of measurements. A table with several operations gives one result for each.
+/// Reads measurement files. A table with several operations gives one result for each.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     for path in paths {
@@ -39,7 +39,7 @@ fn read_one(path: &Path, name: &str) -> Result<Vec<Measured>, Failure> {
         .map_err(|error| Failure::input(format!("{place}: {error}")))
 }
 
-/// Translates a user's collective name from nccl-tests' words to those of scenarios.
+/// Translates a user's collective name from nccl-tests' words to those in scenarios.
 pub(crate) fn collective(named: Option<&str>) -> Option<String> {
     named.map(|name| collective_of_program(name).unwrap_or(name).to_owned())
 }

@@ -1,4 +1,4 @@
-//! The progress line of a long run, and Ctrl-C.
+//! The progress line in a long run, and Ctrl-C.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -17,18 +17,18 @@ const QUIET_S: f64 = 0.5;
 /// Seconds between lines if standard error is no terminal.
 const LINE_EVERY_S: f64 = 60.0;
 
-/// Shows the progress of simulations, and stops them at Ctrl-C.
+/// Shows how far simulations are, and stops them at Ctrl-C.
 pub(crate) struct Terminal {
     interrupted: Arc<AtomicBool>,
     /// Printed once the first simulation is built.
     heading: String,
     /// Prints remarks on a trial that has ended.
     remark: fn(&str, &Summary),
-    /// Title of the present trial, in commands that run several.
+    /// Present trial's title, in commands that run several.
     title: String,
     started: Instant,
-    /// Estimated packet-hops of the simulation. It is computed when a line is first shown, so short
-    /// runs do not pay for it.
+    /// The simulation's estimated packet-hops. They are computed when a line is first shown, so
+    /// short runs do not pay for them.
     foretold: Option<f64>,
     /// Elapsed seconds at which the next line is due, without a terminal.
     next_line_s: f64,
@@ -51,7 +51,7 @@ pub(crate) fn on_interrupt() -> Arc<AtomicBool> {
 }
 
 impl Terminal {
-    /// Creates a terminal, and takes over Ctrl-C for the rest of the command.
+    /// Creates a terminal, and takes over Ctrl-C until the command ends.
     pub(crate) fn new() -> Terminal {
         Terminal {
             interrupted: on_interrupt(),
@@ -108,7 +108,7 @@ impl Terminal {
     }
 }
 
-/// Steps of a full bar.
+/// Steps in a full bar.
 const BAR: u64 = 1_000;
 
 fn bar() -> ProgressBar {
@@ -118,7 +118,7 @@ fn bar() -> ProgressBar {
     line
 }
 
-/// Returns the share of the work that is done. `None` without an estimate, or if it was too low.
+/// Returns the share that is done. `None` without an estimate, or if it was too low.
 fn done(hops: u64, foretold: f64) -> Option<f64> {
     let share = hops as f64 / foretold;
     (share.is_finite() && share < 1.0).then_some(share)
@@ -199,7 +199,7 @@ impl Observer for Terminal {
     }
 }
 
-/// Prints that a finished trial was kept instead of run again.
+/// Prints that a finished trial was kept and not run again.
 pub(crate) fn say_kept(title: &str, folder: &Path) {
     say(&format!(
         "note: {title} is finished in {} with the same configuration and program, and is kept\n",

@@ -49,7 +49,7 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the page of trials, beside files of measurements if the user named any.
+/// Makes the page for trials, beside measurement files if the user named any.
 fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
     let folders = arguments.folders.iter();
     let trials = folders.map(|folder| tenter::read_for_report(folder, budget));
@@ -70,7 +70,7 @@ fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
     page_of(trials, Some(&beside))
 }
 
-/// Makes the page of trials, each named after its folder.
+/// Makes the page for trials, each named after its folder.
 pub(crate) fn page_of(trials: Vec<TrialData>, beside: Option<&Beside>) -> Result<String, Failure> {
     let named = trials.into_iter().map(NamedTrial::from);
     Ok(report_of_trials(named.collect(), beside)?)
@@ -99,10 +99,10 @@ fn check_memory(arguments: &Report) -> Result<(), Failure> {
     }
 }
 
-/// Answers of studies, and the drawings of each.
+/// Studies' answers, and the drawings for each study.
 type DrawnAnswers = (Answers, Vec<Vec<Drawn>>);
 
-/// Reads the answers and drawings of studies; `None` if no folder holds studies.
+/// Reads studies' answers and drawings; `None` if no folder holds studies.
 fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     let read =
         |folder: &PathBuf| read_answers(folder).map_err(|error| Failure::input(error.to_string()));
@@ -128,7 +128,7 @@ fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     Ok(Some((Answers { studies }, drawings)))
 }
 
-/// Reads the rows of each sweep's folder; some may be published ones.
+/// Reads the rows in each sweep's folder; some may be published ones.
 fn rows(folders: &[PathBuf]) -> Result<Vec<Option<StudyAnswer>>, Failure> {
     let rows = |folder: &PathBuf| {
         let answers = read_answers(folder).map_err(|error| Failure::input(error.to_string()))?;

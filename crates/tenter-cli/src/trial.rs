@@ -52,7 +52,7 @@ pub(crate) fn incomplete(trial: &NamedSummary) -> Option<String> {
     })
 }
 
-/// Returns the exit code of a command that ran only this trial.
+/// Returns the exit code for a command that ran only this trial.
 pub(crate) fn exit_code(summary: &Summary) -> ExitCode {
     if summary.complete {
         ExitCode::SUCCESS

@@ -1,4 +1,4 @@
-//! `--watch`: the events of a flow or a port.
+//! `--watch`: the events on a flow or a port.
 
 use std::fmt::Write;
 

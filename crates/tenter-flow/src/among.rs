@@ -1,4 +1,4 @@
-//! Rates of flows that run alone, or beside other flows that run for a fraction of the time.
+//! Flow rates if flows run alone, or beside other flows that run for a fraction of the time.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use crate::flow::FlowSpec;
 use crate::fluid::Fluid;
 use crate::links::{LinkId, Links};
 
-/// The share of the time during which a flow sends.
+/// Share of time during which a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
-    /// Fraction of the time.
+    /// Fraction of time.
     pub part: Weight,
     /// Flows with the same phase number send at the same times. Different phases are independent.
     pub phase: u32,
@@ -69,7 +69,7 @@ impl Loads {
         }
     }
 
-    /// Returns the rate of one flow whose load has been added before.
+    /// Returns a flow's rate; its load has been added before.
     fn rate(&self, links: &Links, spec: &FlowSpec, presence: Presence) -> FlowRate {
         let of_links = spec.hops(links).filter_map(|(link, _)| {
             let taken = self.mean[&link] + self.of_phases[&(link, presence.phase)];

@@ -4,7 +4,7 @@ use tenter_units::{Rate, Time};
 
 /// Fraction bits of a rate in bits per second.
 const FRACTION: u32 = 13;
-/// One byte in the units of [`Amount`]: rate units times picoseconds.
+/// One byte in [`Amount`] units: rate units times picoseconds.
 pub(crate) const BYTE: u128 = 8_000_000_000_000 << FRACTION;
 
 /// A rate in units of 2⁻¹³ bits per second, at most 2⁵¹ bits per second. Line rates are exact in
@@ -81,8 +81,8 @@ impl Amount {
     }
 
     /// Returns the transmission time at `rate`, rounded up to a picosecond, or `None` if it never
-    /// ends. Rates are rounded down, so a remainder that takes less than about a thousandth of a
-    /// picosecond is ignored: it would otherwise cost a whole one.
+    /// ends. Rates are rounded down, so a remainder below a thousandth of a picosecond's worth is
+    /// ignored: it would otherwise cost a whole one.
     #[must_use]
     pub fn time_at(self, rate: FlowRate) -> Option<Time> {
         if rate.0 == 0 {
@@ -94,9 +94,9 @@ impl Amount {
     }
 }
 
-/// The part of a flow that a link carries, and so the share of the flow's rate that the link is
-/// loaded with. The unit is 2⁻²⁰. A value above the whole means that the link is also occupied
-/// between the flow's bytes, by gaps or cells.
+/// The part of a flow that a link carries, in units of 2⁻²⁰: the link is loaded with this part of
+/// the flow's rate. A value above the whole means that the link is also occupied between the flow's
+/// bytes, by gaps or cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Weight(u32);
 

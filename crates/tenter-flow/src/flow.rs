@@ -6,14 +6,14 @@ use crate::amounts::{Amount, FlowRate, Weight};
 use crate::links::{Kind, LinkId, Links, RouteId};
 
 id! {
-    /// Index of a flow. It is reused after the flow has ended.
+    /// Flow index. It is reused after the flow has ended.
     pub struct FlowId(u32);
 }
 
-/// Links and limits of a flow, and the amount that it has to send.
+/// A flow's links and limits, and the amount that it has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// First link (the NIC's), with the part of the rate that it is loaded with.
+    /// First link (the NIC's), with the part that the flow's rate loads it with.
     pub from: (LinkId, Weight),
     /// Links between the first and the last.
     pub route: RouteId,
@@ -37,8 +37,8 @@ impl FlowSpec {
     }
 }
 
-/// State of a flow's slot, in one word: whether it holds a flow, whether that flow is open in a
-/// repair, and a generation that counts the flows it has held.
+/// A flow slot's state in one word: whether it holds a flow, whether that flow is open in a repair,
+/// and a generation that counts the flows it has held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Life(u32);
 
@@ -84,15 +84,15 @@ impl Life {
 /// A flow with its rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
-    /// Mark of the flow: the value that its bottleneck's counter reaches when the flow has sent
-    /// everything (see `held`). Until the flow has a bottleneck, the amount to send.
+    /// Value that the bottleneck's counter reaches when the flow has sent everything (see `held`).
+    /// Until the flow has a bottleneck, the amount to send.
     pub(crate) mark: Amount,
     pub(crate) kind: Kind,
     pub(crate) rate: FlowRate,
     /// Link or limit that holds the flow back; [`NOTHING`](crate::links::NOTHING) until the flow
     /// has its first rate.
     pub(crate) bottleneck: LinkId,
-    /// Index in the heap of its bottleneck.
+    /// Index in its bottleneck's heap.
     pub(crate) place: u32,
     pub(crate) life: Life,
 }

@@ -41,7 +41,7 @@ pub struct Fluid {
     links: Links,
     population: Population,
     repair: Repair,
-    /// Flows that have begun since the last call of `settle`.
+    /// Flows that have begun since `settle` was last called.
     begun: Vec<FlowId>,
 }
 
@@ -82,7 +82,7 @@ impl Fluid {
         self.links.own_route(hops)
     }
 
-    /// Returns the links of a flow between its first and its last.
+    /// Returns a flow's links between its first and its last.
     pub fn hops(&self, id: FlowId) -> &[(LinkId, Weight)] {
         self.links.hops(self.population.flows[id].kind.route)
     }
@@ -142,7 +142,7 @@ impl Fluid {
     }
 
     /// Finds the rates at `now`, and calls `changed` with the old and the new rate for each flow
-    /// whose rate differs. The old rate of a new flow is 0.
+    /// whose rate differs. A new flow's old rate is 0.
     pub fn settle_and(&mut self, now: Instant, changed: impl FnMut(FlowId, [FlowRate; 2])) {
         let (links, begun) = (&self.links, &self.begun);
         self.repair
@@ -160,14 +160,14 @@ impl Fluid {
         (!end.is_never()).then_some(end)
     }
 
-    /// Returns the flows that end at `at`, in the order of their numbers. The caller must
+    /// Returns the flows that end at `at`, in numerical order. The caller must
     /// [withdraw](Fluid::withdraw) them.
     pub fn ending(&self, at: Instant) -> Vec<FlowId> {
         self.repair.holders.ending(&self.population.flows, at)
     }
 
-    /// Returns the count of rate searches since the start: one for each begin and each change of a
-    /// rate, including searches that found the same rate again.
+    /// Counts rate searches since the start: one for each begin and each changed rate, including
+    /// searches that found the same rate again.
     pub fn refilled(&self) -> u64 {
         self.repair.refilled
     }
@@ -207,7 +207,7 @@ impl Fluid {
         self.links.capacities[link].whole_rate()
     }
 
-    /// Returns the total rate of the link's flows, each weighted by the part that the link carries.
+    /// Returns the flows' total rate on a link, each weighted by the part that the link carries.
     pub fn load(&self, link: LinkId) -> FlowRate {
         let spare = self.repair.shares.of(link).spare;
         let load = self.links.capacities[link].0.cast_signed() - spare;

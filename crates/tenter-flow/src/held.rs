@@ -9,11 +9,10 @@ use tenter_units::{ById, Instant, Time};
 use crate::amounts::{Amount, FlowRate};
 use crate::flow::{Flow, FlowId};
 
-/// Flows at the rate of one link or limit.
+/// Flows that have the rate that one link or limit gives them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held {
-    /// Value of the counter at `since`: what a flow would have sent that had been held here from
-    /// the start.
+    /// Counter at `since`: what a flow would have sent that had been held here from the start.
     sent: Amount,
     since: Instant,
     rate: FlowRate,
@@ -30,14 +29,14 @@ impl Held {
         self.sent.plus(self.rate, now.saturating_since(self.since))
     }
 
-    /// Sets the rate of all flows here.
+    /// Sets the rate for all flows here.
     pub(crate) fn set_rate(&mut self, rate: FlowRate, now: Instant) {
         self.sent = self.sent_at(now);
         self.since = now;
         self.rate = rate;
     }
 
-    /// Returns the amount that one of the flows still has to send.
+    /// Returns the amount that a flow here still has to send.
     pub(crate) fn left(&self, flow: &Flow, now: Instant) -> Amount {
         flow.mark.less(self.sent_at(now))
     }

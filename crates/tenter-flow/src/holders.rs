@@ -38,7 +38,7 @@ impl Holders {
         self.all[link].flows = flows;
     }
 
-    /// Sets the rate of all flows that `link` holds back.
+    /// Sets the rate for all flows that `link` holds back.
     pub(crate) fn set_rate(&mut self, link: LinkId, rate: FlowRate, now: Instant) {
         self.all[link].set_rate(rate, now);
         self.changed.push(link);
@@ -78,7 +78,7 @@ impl Holders {
         }
     }
 
-    /// Updates the ends of links that have changed. They are sorted only to visit each once.
+    /// Updates the ends on links that have changed. The links are sorted only to visit each once.
     pub(crate) fn find_ends(&mut self, flows: &ById<FlowId, Flow>) {
         self.changed.sort_unstable();
         self.changed.dedup();
@@ -93,7 +93,7 @@ impl Holders {
         self.ends.first()
     }
 
-    /// Returns the flows that end at `at`, in the order of their numbers.
+    /// Returns the flows that end at `at`, in numerical order.
     pub(crate) fn ending(&self, flows: &ById<FlowId, Flow>, at: Instant) -> Vec<FlowId> {
         let mut all = Vec::new();
         self.ends.up_to(at, |place| {

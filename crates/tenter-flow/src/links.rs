@@ -15,7 +15,7 @@ id! {
 pub(crate) const NOTHING: LinkId = LinkId::new(u32::MAX);
 
 id! {
-    /// Index of a route: a list of links, each with the part that it carries.
+    /// Route index. A route lists links, each with the part that it carries.
     pub struct RouteId(u32);
 }
 
@@ -75,7 +75,7 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     pub(crate) capacities: ById<LinkId, Load>,
-    /// Links of all shared routes, one route after the other.
+    /// Links on all shared routes, one route after the other.
     hops: Vec<(LinkId, Weight)>,
     /// End of each route's links in `hops`.
     ends: ById<RouteId, u32>,
@@ -86,7 +86,7 @@ pub(crate) struct Links {
     free: Vec<usize>,
     terms: ById<TermsId, Terms>,
     /// Stand-in link for each limit, which no flow loads. Flows with the same limit are held back
-    /// by it as by a link, so they share one rate and one heap of ends.
+    /// by it as by a link, so they share one rate and one heap.
     limits: ById<TermsId, LinkId>,
     /// Only looked up, never iterated.
     known_terms: HashMap<Terms, TermsId>,
@@ -94,7 +94,7 @@ pub(crate) struct Links {
     last_terms: Option<(Terms, TermsId)>,
 }
 
-/// Number of the first route that belongs to one flow. Shared routes are numbered from 0.
+/// Number from which on a route belongs to one flow. Shared routes are numbered from 0.
 const OWN: usize = 1 << 31;
 
 impl Links {
@@ -132,7 +132,7 @@ impl Links {
         route.index() >= OWN
     }
 
-    /// Frees the route of a flow that is gone.
+    /// Frees the route that belonged to a flow which is gone.
     pub(crate) fn drop_own(&mut self, route: RouteId) {
         let place = route.index() - OWN;
         self.own[place] = Box::default();
@@ -174,7 +174,7 @@ impl Links {
         self.terms[id]
     }
 
-    /// Returns the stand-in link of a limit, if the terms have one.
+    /// Returns a limit's stand-in link, if the terms have a limit.
     pub(crate) fn limit(&self, id: TermsId) -> Option<LinkId> {
         let limit = self.limits[id];
         (limit != NOTHING).then_some(limit)

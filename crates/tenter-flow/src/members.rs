@@ -6,14 +6,14 @@ use tenter_units::ById;
 use crate::flow::FlowId;
 use crate::links::{Kind, LinkId, Links, RouteId};
 
-/// Entry of a list. It is stale if the flow's slot is empty or holds a later generation.
+/// List entry. It is stale if the flow's slot is empty or holds a later generation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) flow: FlowId,
     pub(crate) generation: u32,
 }
 
-/// List of flows with stale entries among them.
+/// Flows, with stale entries among them.
 #[derive(Clone, Debug, Default)]
 struct Listed {
     all: Vec<Member>,
@@ -42,7 +42,7 @@ pub(crate) struct OnLink {
     own: Listed,
     /// Routes over the link that have flows, or had some.
     routes: Vec<RouteId>,
-    /// Count of flows; one that passes the link twice counts twice.
+    /// Flow count; a flow that passes the link twice counts twice.
     pub(crate) alive: u32,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct OnLink {
 #[derive(Clone, Debug, Default)]
 struct OnRoute {
     flows: Listed,
-    /// Set while the route is in the lists of its links.
+    /// Set while its links list the route.
     is_listed: bool,
     /// Set while the route is in [`Members::idle`].
     is_idle: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Members {
     routes: ById<RouteId, OnRoute>,
     /// Routes that have been without a flow at some time since they were listed.
     idle: Vec<RouteId>,
-    /// Count of routes that have flows.
+    /// Number of routes that have flows.
     active: usize,
 }
 
@@ -128,7 +128,7 @@ impl Members {
         }
     }
 
-    /// Removes routes without flows from the lists of their links.
+    /// Removes routes without flows from their links' lists.
     fn drop_idle(&mut self, links: &Links) {
         let idle = std::mem::take(&mut self.idle);
         let mut touched = Vec::new();
@@ -150,7 +150,7 @@ impl Members {
         }
     }
 
-    /// Returns the entries of the link's flows, stale ones included.
+    /// Returns the entries for the link's flows, stale ones included.
     pub(crate) fn on(&self, link: LinkId) -> impl Iterator<Item = Member> {
         let on = &self.links[link];
         let by_route = on
@@ -160,7 +160,7 @@ impl Members {
         on.own.all.iter().chain(by_route).copied()
     }
 
-    /// Frees the memory of all lists. No flow may be alive.
+    /// Frees the memory that all lists take. No flow may be alive.
     pub(crate) fn release(&mut self) {
         for on in &mut self.links {
             on.own = Listed::default();

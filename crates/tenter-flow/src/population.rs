@@ -73,7 +73,7 @@ impl Population {
         self.free.push(id);
     }
 
-    /// Frees the memory of a large population once no flow is left.
+    /// Frees a large population's memory once no flow is left.
     pub(crate) fn release(&mut self) {
         if self.alive == 0 && self.flows.len() > FEW {
             self.flows = ById::default();
@@ -89,7 +89,7 @@ impl Population {
         current.map(|of| (of.flow, &self.flows[of.flow]))
     }
 
-    /// Returns the count of flows on a link; one that passes it twice counts twice.
+    /// Returns the flow count on a link; a flow that passes it twice counts twice.
     pub(crate) fn count_on(&self, link: LinkId) -> u32 {
         self.members.links[link].alive
     }

@@ -13,12 +13,12 @@ use tenter_units::{ById, Instant, Time};
 use crate::amounts::{BYTE, FlowRate, Load, Weight};
 use crate::links::LinkId;
 
-/// A change of the arrival rate at a link.
+/// A change in the arrival rate at a link.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     at: Instant,
     more: i128,
-    /// State of the queue right after the change; valid if the change is [known](Queue::known).
+    /// The queue's state right after the change; valid if the change is [known](Queue::known).
     after: State,
 }
 
@@ -27,24 +27,23 @@ struct Change {
 struct Queue {
     /// Service rate.
     rate: Load,
-    /// State at the end of the forgotten changes.
+    /// State after the forgotten changes.
     state: State,
-    /// Changes in the order of time, no two at one instant. The first `forgotten` of them are
-    /// obsolete.
+    /// Changes in time order, no two at one instant. The first `forgotten` changes are obsolete.
     changes: Vec<Change>,
-    /// Count of obsolete changes at the head of the list.
+    /// Number of obsolete changes, which come first in the list.
     forgotten: usize,
-    /// Count of changes from the head with a valid state, at least `forgotten`. Queries and changes
-    /// both move forward in time, so few states are computed twice.
+    /// Number of changes from the first whose state is valid, at least `forgotten`. Queries and
+    /// changes both move forward in time, so few states are computed twice.
     known: usize,
 }
 
-/// State of a queue at an instant.
+/// A queue's state at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     /// Arrival rate, as a load.
     load: i128,
-    /// Backlog, in units of a load times picoseconds.
+    /// Backlog, in load units times picoseconds.
     waits: u128,
     since: Instant,
 }
@@ -63,8 +62,8 @@ impl State {
         self.since = self.since.max(at);
     }
 
-    /// Returns the state of one of `links` equal links which had this one together, rounded towards
-    /// zero.
+    /// Returns the state for one among `links` equal links which had this one together, rounded
+    /// towards zero.
     fn part(self, links: u64) -> State {
         State {
             load: self.load / i128::from(links),
@@ -75,7 +74,7 @@ impl State {
 }
 
 impl Change {
-    /// Returns the change at one of `links` equal links.
+    /// Returns the change at one among `links` equal links.
     fn part(self, links: u64) -> Change {
         Change {
             more: self.more / i128::from(links),
@@ -104,7 +103,7 @@ impl Queue {
         self.known_after(place)
     }
 
-    /// Returns the state after the first `place` changes, all of which are known.
+    /// Returns the state after the first `place` changes, which are all known.
     fn known_after(&self, place: usize) -> State {
         match place {
             place if place == self.forgotten => self.state,
@@ -149,7 +148,7 @@ impl Queue {
         }
     }
 
-    /// Returns the queue of one of `links` equal links which had this one together.
+    /// Returns the queue for one among `links` equal links which had this one together.
     fn part(&self, links: u64) -> Queue {
         let changes = self.changes[self.forgotten..].iter();
         Queue {
@@ -162,10 +161,10 @@ impl Queue {
     }
 }
 
-/// Backlog of a link.
+/// A link's backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// Time that the link needs to send it: the wait of a byte that arrives now.
+    /// Time that the link needs to send it: the wait for a byte that arrives now.
     pub time: Time,
     /// Size in bytes.
     pub bytes: u64,
@@ -231,7 +230,7 @@ impl Queues {
         (link.index() < self.all.len()).then(|| &mut self.all[link])
     }
 
-    /// Splits the queue of a bundle evenly among its links.
+    /// Splits a bundle's queue evenly among its links.
     pub fn divide(&mut self, together: LinkId, links: &[LinkId]) {
         let Some(queue) = self.of(together) else {
             return;
@@ -245,7 +244,7 @@ impl Queues {
         }
     }
 
-    /// Changes the rate of a flow at `at`. The link carries `part` of the flow.
+    /// Changes a flow's rate at `at`. The link carries `part` of the flow.
     pub fn change(
         &mut self,
         link: LinkId,
@@ -261,7 +260,7 @@ impl Queues {
         self.all[link].add(at, more);
     }
 
-    /// Drops changes of a link that no query can reach any more at `now`.
+    /// Drops a link's changes that no query can reach any more at `now`.
     pub fn pass(&mut self, link: LinkId, now: Instant) {
         let asked = now.saturating_sub(self.memory);
         if let Some(queue) = self.of(link) {
@@ -269,7 +268,7 @@ impl Queues {
         }
     }
 
-    /// Returns the backlog of a link just before `at`.
+    /// Returns a link's backlog just before `at`.
     pub fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
         let Some(queue) = self.of(link) else {
             return Waiting::default();
@@ -286,7 +285,7 @@ impl Queues {
         }
     }
 
-    /// Returns the arrival rate just before `at` as a fraction of the service rate.
+    /// Returns the arrival rate just before `at`, divided by the service rate.
     pub fn load(&mut self, link: LinkId, at: Instant) -> f64 {
         self.of(link).map_or(0.0, |queue| {
             queue.before(at).load as f64 / queue.rate.0.max(1) as f64

@@ -19,7 +19,7 @@ use crate::links::{LinkId, Links, NOTHING};
 use crate::population::Population;
 use crate::shares::Shares;
 
-/// State of a repair. Its memory is kept from one repair to the next.
+/// Repair state. Its memory is kept from one repair to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repair {
     pub(crate) shares: Shares,
@@ -29,7 +29,7 @@ pub(crate) struct Repair {
     /// Scratch lists: the open flows on a link, and the flows that have more than it can give.
     open: Vec<FlowId>,
     over: Vec<(Reverse<FlowRate>, FlowId)>,
-    /// Count of flows that were opened or shifted to another level, since the start.
+    /// Number of flows that were opened or shifted to another level, since the start.
     pub(crate) refilled: u64,
 }
 
@@ -71,8 +71,8 @@ impl Repair {
         self.holders.release(&mut population.flows, id);
     }
 
-    /// Finds the rates at `now`, those of the `begun` flows included. Calls `changed` for each flow
-    /// whose rate differs.
+    /// Finds the rates at `now`, including those for the flows in `begun`. Calls `changed` for each
+    /// flow whose rate differs.
     pub(crate) fn settle(
         &mut self,
         links: &Links,
@@ -146,7 +146,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         }
     }
 
-    /// Closes an open flow with the rate of its bottleneck.
+    /// Closes an open flow with its bottleneck's rate.
     fn close(&mut self, id: FlowId, rate: FlowRate, holder: LinkId) {
         let flow = &mut self.population.flows[id];
         if !flow.life.is_open() {
@@ -315,7 +315,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.shares.touch(link);
     }
 
-    /// Changes the level of a link, and the rates of the flows that it holds.
+    /// Changes a link's level, and the rates that its held flows have.
     fn shift(&mut self, link: LinkId, level: FlowRate) {
         self.set_level(link, level);
         let held = self.repair.holders.take(link);

@@ -1,4 +1,4 @@
-//! Levels of links, and the order in which a pass finds them.
+//! Levels that links give, and the order in which a pass finds them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,22 +9,22 @@ use tenter_units::ById;
 use crate::amounts::{FlowRate, Load};
 use crate::links::LinkId;
 
-/// State of one link in a repair. A flow is *open* while the repair looks for its rate. A link
-/// *holds* a flow if it is the flow's bottleneck.
+/// A link's state in a repair. A flow is *open* while the repair looks for its rate. A link *holds*
+/// a flow if it is the flow's bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     /// Capacity that flows which are not open leave unused; negative if they exceed it.
     pub(crate) spare: i128,
-    /// Sum of the weights of open flows.
+    /// Sum of the open flows' weights.
     pub(crate) open: u64,
-    /// Sum of the weights of flows that this link holds and that are not open. All of these have
+    /// Sum of the weights that flows have which this link holds and which are not open. All have
     /// the link's `level` as their rate.
     pub(crate) held: u64,
     pub(crate) level: FlowRate,
-    /// Level of the link's valid entry in the queue.
+    /// Level in the link's valid queue entry.
     queued: FlowRate,
-    /// Upper bound of the rates of flows on the link that are neither open nor held by it. Exact
-    /// only after the link's flows have been listed.
+    /// Upper bound for the rates that flows on the link have if they are neither open nor held by
+    /// it. Exact only after the link's flows have been listed.
     pub(crate) most: FlowRate,
     /// Load by which the link may miss its capacity either way, in units of [`SLIP`].
     pub(crate) slip: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Share {
     is_touched: bool,
 }
 
-/// 128 bits per second, in units of a load.
+/// 128 bits per second, in load units.
 const SLIP: i128 = 1 << 40;
 
 /// Mark of a link without an entry in the queue.
@@ -42,7 +42,7 @@ const NOT: FlowRate = FlowRate::UNLIMITED;
 // A repair touches the share of every link of every flow: each is one cache line.
 const _: () = assert!(size_of::<Share>() == 64);
 
-/// Returns the load of flows with a total `weight` at `rate`.
+/// Returns the load that flows with a total `weight` make at `rate`.
 fn weighed(rate: FlowRate, weight: u64) -> i128 {
     (u128::from(rate.units()) * u128::from(weight)).cast_signed()
 }
@@ -57,10 +57,10 @@ impl Share {
         FlowRate::of_units(u64::try_from(level).unwrap_or(u64::MAX - 1))
     }
 
-    /// Returns a value not above [`Share::joint`], and barely below it, without a division of 128
-    /// bits. It serves as the first key in the queue, where any lower bound is correct.
+    /// Returns a value not above [`Share::joint`], and barely below it, without a 128-bit division.
+    /// It serves as the first key in the queue, where any lower bound is correct.
     fn about_joint(&self) -> FlowRate {
-        /// Low bits of loads that are cut off, so that the rest fits a float.
+        /// Low bits that are cut off loads, so that the rest fits a float.
         const LOW: u32 = 33;
         let rest = (self.spare + weighed(self.level, self.held)) >> LOW;
         let weight = (self.open + self.held) as f64 / (1_u64 << LOW) as f64;
@@ -115,7 +115,7 @@ impl Share {
     }
 }
 
-/// Shares of all links, and the queue that orders a pass.
+/// All links' shares, and the queue that orders a pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
     all: ById<LinkId, Share>,
@@ -127,11 +127,11 @@ pub(crate) struct Shares {
     touched: Vec<LinkId>,
     /// Links visited in the present pass.
     visited: Vec<LinkId>,
-    /// Count of open flows.
+    /// Number of open flows.
     pub(crate) open: usize,
     /// Queue length below which no search for idle entries pays off.
     unchecked: usize,
-    /// Part of its capacity by which a link may miss it, in millionths.
+    /// Part by which a link may miss its capacity, in millionths.
     tolerance: u32,
 }
 
@@ -187,7 +187,7 @@ impl Shares {
         share
     }
 
-    /// Counts a visit of the link in the present pass, and returns the count.
+    /// Counts a visit to the link in the present pass, and returns the count.
     pub(crate) fn visit(&mut self, link: LinkId) -> u16 {
         let share = &mut self.all[link];
         if share.visits == 0 {
@@ -237,7 +237,7 @@ impl Shares {
         None
     }
 
-    /// Removes entries of links at which nothing changes any more.
+    /// Removes the entries for links at which nothing changes any more.
     fn drop_idle(&mut self) {
         let shares = &mut self.all;
         self.queue.retain(|Reverse((level, link))| {
@@ -255,7 +255,7 @@ impl Shares {
         self.unchecked = 2 * self.queue.len() + 16;
     }
 
-    /// Removes the entry of the link that [`next`](Self::next) has returned.
+    /// Removes the entry for the link that [`next`](Self::next) has returned.
     pub(crate) fn take(&mut self, link: LinkId) {
         self.queue.pop();
         self.all[link].queued = NOT;

@@ -1,17 +1,17 @@
-//! Collectives, element types and reductions of nccl-tests by name.
+//! Collectives, element types and reductions in nccl-tests by name.
 
 use tenter_units::suggestion;
 
-/// Meaning of a size in the table.
+/// What a size in the table measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
-    /// Buffer of each rank.
+    /// Each rank's buffer.
     Whole,
     /// All ranks' shares together; each rank has its own.
     PerRank,
 }
 
-/// Content of the columns `redop` and `root`.
+/// Content for the columns `redop` and `root`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     /// True if the reduction is shown; else `none`.
@@ -20,12 +20,12 @@ pub(super) struct Shown {
     pub(super) root: bool,
 }
 
-/// A program of nccl-tests.
+/// A program in nccl-tests.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Collective {
     /// Program name without `_perf`.
     pub(super) name: &'static str,
-    /// Name of the collective in scenarios.
+    /// Collective name in scenarios.
     pub(super) scenario: &'static str,
     /// Default algorithm: the one closest to what NCCL does between NICs.
     pub(super) algorithm: &'static str,
@@ -70,7 +70,7 @@ const fn collective(
     }
 }
 
-/// Programs of nccl-tests, except those for the device API.
+/// Programs in nccl-tests, except those for the device API.
 const COLLECTIVES: [Collective; 10] = [
     collective("all_reduce", "all-reduce", "ring", Share::Whole, REDOP),
     collective("all_gather", "all-gather", "ring", Share::PerRank, NEITHER),
@@ -143,7 +143,7 @@ const REDUCTIONS: [&str; 6] = ["sum", "prod", "max", "min", "avg", "mulsum"];
 const ONE_AT_A_TIME: &str =
     "the network does not distinguish types of data, so every table would be the same; give one";
 
-/// Returns the bytes of an element type.
+/// Returns an element type's bytes.
 pub(super) fn element_bytes(name: &str) -> Result<u64, String> {
     if name == "all" {
         return Err(format!("`-d all`: {ONE_AT_A_TIME}, such as `-d float`"));

@@ -7,24 +7,24 @@ use tenter_topology::{HostId, TopologySpec};
 use crate::arguments::{RankOrder, Ranks};
 use crate::fabric_line::shared_by;
 
-/// Ranks of a benchmark and their places.
+/// A benchmark's ranks and their places.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) threads_per_node: u32,
     pub(super) gpus: u32,
     /// Number of servers, or of what the user calls nodes.
     pub(super) nodes: u32,
-    /// True if consecutive ranks are on one rail of different servers.
+    /// True if consecutive ranks are on one rail in different servers.
     pub(super) along_rails: bool,
     /// Ranks on each node.
     pub(super) per_node: u32,
-    /// Host of each rank.
+    /// Each rank's host.
     pub(super) hosts: Vec<HostId>,
-    /// Process and device of each rank.
+    /// Each rank's process and device.
     places: Vec<(u32, u32)>,
 }
 
-/// Returns the number of servers in a rail fabric and the NPUs in each.
+/// Returns the server count in a rail fabric, and the NPU count in each.
 fn servers(plan: &Plan) -> Option<(u32, u32)> {
     let (servers, nics) = match &plan.topology_spec {
         TopologySpec::Rail(rail) => (rail.servers, rail.nics_per_server),

@@ -1,9 +1,9 @@
-//! Options of nccl-tests without a meaning here. Each is rejected with the reason, unless it asks
+//! Options in nccl-tests without a meaning here. Each is rejected with the reason, unless it asks
 //! for what happens anyway, or for something that does not change any time.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// An option of nccl-tests without a meaning here.
+/// An option in nccl-tests without a meaning here.
 #[derive(Clone, Copy)]
 struct Letter {
     short: char,

@@ -4,7 +4,7 @@ use super::collectives::Share;
 
 /// Bytes that a rank's share is a multiple of, if each rank has a share.
 const ALIGNMENT: u64 = 16;
-/// Most rows of a table: more than anyone reads.
+/// Most rows in a table: more than anyone reads.
 const ROWS_MAX: usize = 10_000;
 
 /// Parses a size: a number, with `K`, `M` or `G` for powers of 1024.
@@ -69,7 +69,7 @@ pub(super) fn scan(min: u64, max: u64, step: Step) -> Result<Vec<u64>, String> {
     Ok(sizes)
 }
 
-/// A size as it is run: bytes of the whole buffer, and elements per rank as nccl-tests counts them.
+/// A size as it is run: the whole buffer's bytes, and elements per rank as nccl-tests counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sized {
     pub(super) bytes: u64,
