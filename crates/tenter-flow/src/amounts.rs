@@ -28,6 +28,7 @@ impl FlowRate {
     #[must_use]
     pub fn of_line(rate: Rate) -> FlowRate {
         let units = u128::from(rate.bits_per_second()) << FRACTION;
+        // The highest value stands for no limit, which no line has.
         FlowRate(u64::try_from(units).unwrap_or(u64::MAX - 1))
     }
 
@@ -132,6 +133,7 @@ impl Weight {
     /// Returns the part `other` within the part `self`.
     #[must_use]
     pub fn times(self, other: Weight) -> Weight {
+        // The product of two values in 2⁻²⁰ is in 2⁻⁴⁰.
         Weight::of(u64::from(self.0) * u64::from(other.0), 1 << 40)
     }
 

@@ -41,6 +41,7 @@ pub(crate) fn check(links: &Links, population: &Population, shares: &Shares) -> 
     for (id, flow) in population.alive() {
         let link = flow.bottleneck;
         let limit = links.terms(flow.kind.terms).limit;
+        // A limit is a link without flows on it, so `highest` says nothing about it.
         let is_held = if links.limit(flow.kind.terms) == Some(link) {
             flow.rate == limit
         } else {

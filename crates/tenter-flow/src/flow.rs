@@ -43,6 +43,7 @@ impl FlowSpec {
 pub(crate) struct Life(u32);
 
 impl Life {
+    // The low two bits are flags, and the others count generations.
     const ALIVE: u32 = 1;
     const OPEN: u32 = 1 << 1;
     const GENERATION: u32 = 1 << 2;

@@ -120,6 +120,7 @@ impl Members {
             return;
         }
         self.active -= 1;
+        // A route may become idle several times before a clean-up, but is listed once.
         if !std::mem::replace(&mut on.is_idle, true) {
             self.idle.push(kind.route);
         }
@@ -135,6 +136,7 @@ impl Members {
         for &route in &idle {
             let on = &mut self.routes[route];
             on.is_idle = false;
+            // The route may have flows again.
             on.is_listed = on.flows.alive > 0;
             if !on.is_listed {
                 touched.extend(links.hops(route).iter().map(|(link, _)| *link));

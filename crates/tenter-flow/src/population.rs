@@ -76,6 +76,7 @@ impl Population {
     /// Frees a large population's memory once no flow is left.
     pub(crate) fn release(&mut self) {
         if self.alive == 0 && self.flows.len() > FEW {
+            // Stale list entries would name slots that are gone, so the lists go too.
             self.flows = ById::default();
             self.free = Vec::new();
             self.members.release();

@@ -214,6 +214,7 @@ impl Queues {
         let rate = Load::of_capacity(rate);
         if queue.rate != rate {
             queue.rate = rate;
+            // All states after the forgotten changes were computed with the old rate.
             queue.known = queue.forgotten;
         }
     }

@@ -215,6 +215,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
             return;
         }
         let has_less = share.has_less();
+        // Flows that the link holds already have its level; open ones then join them at it.
         let level = if share.held > 0 && !has_less {
             share.level
         } else {
@@ -331,6 +332,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
             flow.kind.each_hop(self.links, |hop, weight| {
                 let share = shares.touch(hop);
                 share.spare += units(before, weight) - units(level, weight);
+                // The link's own flows are not counted in its `most`: they all have its level.
                 if hop != link {
                     share.most = share.most.max(level);
                 }

@@ -64,6 +64,7 @@ impl Share {
         const LOW: u32 = 33;
         let rest = (self.spare + weighed(self.level, self.held)) >> LOW;
         let weight = (self.open + self.held) as f64 / (1_u64 << LOW) as f64;
+        // The factor outweighs the rounding of floats, so that the result is never too high.
         let level = rest as i64 as f64 / weight * (1.0 - 1e-12);
         FlowRate::of_units((level as u64).min(u64::MAX - 1))
     }
@@ -203,6 +204,8 @@ impl Shares {
         for link in self.touched.drain(..) {
             let share = &mut self.all[link];
             share.is_touched = false;
+            // A key that has risen keeps its entry, which is a lower bound; only a lower key needs
+            // a new one.
             if let Some(key) = share.key(Share::about_joint)
                 && key < share.queued
             {

@@ -19,6 +19,7 @@ impl Soonest {
             return;
         }
         let before = self.winners.len() / 2;
+        // With a power of two, parents and children are found by halving and doubling the index.
         let half = self.places.next_power_of_two();
         let mut winners = vec![Instant::NEVER; 2 * half];
         winners[half..half + before].copy_from_slice(&self.winners[before..]);
@@ -34,6 +35,7 @@ impl Soonest {
         while place > 1 {
             let winner = self.winners[place].min(self.winners[place ^ 1]);
             place /= 2;
+            // If a winner stays, so do all those above it.
             if self.winners[place] == winner {
                 break;
             }

@@ -41,6 +41,7 @@ impl FlowDriver {
             return;
         };
         if let Some(next) = host.next_timer()
+            // An earlier event will look again and plan this one then.
             && next < self.planned[node.index()]
         {
             self.planned[node.index()] = next;
@@ -60,6 +61,7 @@ impl FlowDriver {
         self.instants.add(now + back, answered);
         let bytes = self.frame_bytes(&message);
         let FlowKey { job, transfer, .. } = message.key;
+        // A transfer has arrived once its share on every queue pair has.
         let shares = u32::from(self.fabric.context.jobs[job].job.queue_pairs);
         let is_whole = self.shares.is_last((job, transfer), shares);
         let Home { node, .. } = self.fabric.context.home(to);

@@ -67,6 +67,7 @@ impl Carried {
     }
 
     pub(super) fn count(&mut self, end: CableEnd, load: Load, weight: Weight) {
+        // Unrounded: many small parts would otherwise add up to a visible error.
         self.ports[end.node][usize::from(end.port)].add(load, weight);
     }
 

@@ -39,6 +39,7 @@ impl FlowDriver {
                 rate: Some(rate), ..
             } => self.host_rates.limited(topology, end, rate),
         };
+        // A link that is down has no capacity: its flows stay and wait until routes change.
         self.fluid.set_capacity(link, rate);
         true
     }

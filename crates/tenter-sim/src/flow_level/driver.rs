@@ -138,6 +138,7 @@ impl FlowDriver {
             driver.whole_rings = driver.find_whole_rings(plan.ring_transfers);
         }
         if driver.whole_rings.is_none() {
+            // Only rings as a whole can do without an id for each transfer.
             driver.fabric.context.check_ids(ring_jobs::shared)?;
         }
         Ok(driver)
@@ -272,6 +273,7 @@ impl Driver for FlowDriver {
                 return RunOutcome::Empty;
             };
             let edge = edge.min(progress.edge_after(next));
+            // Nothing at the sync point itself has happened when its actors run.
             if next >= edge {
                 return RunOutcome::Edge(edge);
             }
@@ -297,6 +299,7 @@ impl Driver for FlowDriver {
 
     fn wake(&mut self, home: Home, at: Instant) {
         let planned = &mut self.planned[home.node.index()];
+        // A later event that was planned before stays in the list; it finds nothing due.
         if at < *planned {
             *planned = at;
             self.instants.add(at, Happens::Timer(home.node.number()));
@@ -340,6 +343,7 @@ impl Driver for FlowDriver {
     }
 
     fn close(&mut self) {
+        // Loads of paths are added up lazily; the tables need them port by port.
         self.ways.spread(&mut self.carried);
     }
 

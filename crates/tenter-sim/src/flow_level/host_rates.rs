@@ -20,6 +20,7 @@ pub(super) struct HostRates(ById<HostId, HostRate>);
 impl HostRates {
     pub(super) fn new(plan: &Plan) -> HostRates {
         let drain = plan.nic.receive_buffer.and_then(|buffer| buffer.drain_rate);
+        // The usual case: the wire is the limit, and no list is needed.
         if plan.dma.is_empty() && drain.is_none() {
             return HostRates::default();
         }

@@ -99,6 +99,7 @@ impl FlowDriver {
         } = link;
         let sends = self.fluid.capacity(link).bits_per_second();
         let own = rate.bits_per_second() * part.share();
+        // Both are divisors below.
         let is_sent = own > 0.0 && load > 0.0;
         let excess = (load - 1.0).abs();
         is_sent.then(|| {

@@ -231,7 +231,9 @@ impl Messages {
     /// [begin](Messages::begin) each one again.
     pub(super) fn take_sending(&mut self) -> Vec<(MessageId, FlowId)> {
         let mut sent: Vec<(MessageId, FlowId)> = self.sending().collect();
+        // Flow numbers are about to be given out anew.
         self.of_flow = ById::default();
+        // The order of new flow numbers must not depend on the old ones, which were reused.
         sent.sort_unstable_by_key(|(id, _)| self.all[*id].sequence);
         sent
     }

@@ -116,6 +116,7 @@ impl OpenQueues {
     pub(super) fn change(&mut self, path: &Path<'_>, now: Instant, rates: [FlowRate; 2]) {
         for (link, part, after) in path.passed(&self.drawn) {
             self.queues.change(link, part, now + after, rates);
+            // Each change is a chance to drop old ones, so the list stays short.
             self.queues.pass(link, now);
         }
     }
@@ -154,6 +155,7 @@ impl OpenQueues {
             load: self.queues.load(link, sent + after),
             rate: self.drawn[path.id].rate,
         });
+        // Of equal loads the first counts, so the choice is the same in every run.
         let fullest = loads.reduce(|most, next| if next.load > most.load { next } else { most });
         (longest, fullest)
     }

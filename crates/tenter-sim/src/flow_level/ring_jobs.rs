@@ -87,6 +87,7 @@ impl RingsUnderWay {
     pub(super) fn go_on(&mut self, present: AtRates, now: Instant) {
         let rest = u128::from(self.end.saturating_since(now).ps());
         let rest = rest * u128::from(present.whole.ps());
+        // Rings that take no time have nothing left to scale.
         let rest = rest.checked_div(u128::from(self.present.whole.ps()));
         let rest = rest.and_then(|rest| u64::try_from(rest).ok());
         let before = std::mem::replace(&mut self.present, present);
@@ -97,6 +98,7 @@ impl RingsUnderWay {
     /// Closes the span since the last change, during which transfers took `times`.
     fn note(&mut self, now: Instant, times: BTreeMap<Time, u64>) {
         let span = now.saturating_since(self.since);
+        // Of equal spans the later one counts.
         if span >= self.longest.0 {
             self.longest = (span, times);
         }

@@ -94,6 +94,7 @@ fn shared_times(
     let least = rates_at_once(fluid, &specs);
     let mut times = times_at(jobs, &least)?;
     for _ in 0..ROUNDS {
+        // Ctrl-C: the rates found so far are good enough to end with.
         if goes_on().is_break() {
             break;
         }

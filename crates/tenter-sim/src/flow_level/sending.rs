@@ -61,6 +61,7 @@ impl FlowDriver {
             self.find_ways_again(now);
             let ways = &mut self.ways;
             let again = ways.find(self.fabric.net(), &mut self.fluid, ends, hash);
+            // With the bundles gone, this search cannot fail again.
             again.unwrap_or_else(|MixedLoads| unreachable!("there are no bundles"))
         });
         let [from, to] = ends;

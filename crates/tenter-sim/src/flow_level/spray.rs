@@ -42,6 +42,7 @@ impl Sprays {
             from: BTreeMap::new(),
         };
         let topology = &context.topology;
+        // Queue pairs stand for traffic: which of them send at once is not known in advance.
         for plan in &context.jobs {
             let leaf = |rank| topology.neighbour(plan.job.hosts[rank], 0).node;
             for rank in plan.job.hosts.ids() {
@@ -119,6 +120,7 @@ fn ports(context: &Context) -> u64 {
     let tiers = topology
         .switch_nodes()
         .filter_map(|node| topology.tier(node));
+    // Three tiers: a path goes up two switches, each with a choice.
     if tiers.max() > Some(1) {
         most += most * most / 2;
     }

@@ -105,6 +105,7 @@ impl<'a> Waves<'a> {
             ranks,
             step_delay,
             ready: vec![start; ranks.len()],
+            // Nothing was sent before, so only `ready` decides the first begin.
             free: vec![0; ranks.len()],
             next: vec![0; ranks.len()],
             times: TimesByRank {

@@ -281,6 +281,7 @@ impl Ways {
             return Ok(known);
         }
         let leaves = (leaves[0], leaves[1]);
+        // Following one path is much cheaper than the search, and most paths are known.
         let is_only = only_path(net, leaves, to, hash, &mut self.ports_found);
         let over = self.over.get(&cables).filter(|_| is_only);
         if let Some(&known) = over.and_then(|over| over.get(&self.ports_found[..])) {
@@ -415,6 +416,7 @@ impl Ways {
         let size = bundle.and_then(|bundle| self.sizes.get(&bundle));
         match (bundle, size) {
             (Some(bundle), Some(&size)) if is_same && size == links.len() => Ok(bundle),
+            // A new bundle must not contain a link that other flows load alone.
             (None, None) if is_same && !links.iter().any(|link| self.is_single[*link]) => {
                 let bundle = fluid.add_link(whole);
                 self.sizes.insert(bundle, links.len());

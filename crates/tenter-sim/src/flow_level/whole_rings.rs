@@ -133,6 +133,7 @@ impl FlowDriver {
         let rings = schedule.rings()?;
         let known = self.known_rings(job, rings)?;
         let delays = self.fabric.context.host_delays;
+        // The first transfer has the delays that any collective has before its first message.
         let begin = begin + delays.start_up + delays.step;
         // Flows that never meet are not affected by the rings of other jobs.
         let others = self.running_rings.iter();
@@ -244,6 +245,8 @@ impl FlowDriver {
     /// Ends a job's rings, if `now` is still their end: counts their loads, and changes the rates
     /// for rings that go on.
     pub(super) fn rings_end(&mut self, job: JobId, now: Instant) {
+        // The rates have changed since this event was planned, and another one was planned for the
+        // new end.
         if self.running_rings.get(&job).is_none_or(|of| of.end != now) {
             return;
         }
