@@ -166,6 +166,7 @@ impl RealBooks {
     pub fn take(&mut self, records: &HostRecords, rows: &mut Vec<FlowRow>) -> u64 {
         let mut refused = 0;
         let mut ready = PartitionRecords::new(&self.context.jobs);
+        // Sender and receiver report independently, so either half may come first.
         for half in &records.received {
             if !self.knows(half.key(), half.turn) {
                 refused += 1;
@@ -228,6 +229,7 @@ impl RealBooks {
         let mut outcome =
             results::outcome(&self.driver, &self.flow_table, Counts::default(), trial);
         let span = results::active_span(&self.context, end.ended);
+        // These rows come from the simulation that never ran.
         outcome.counts.queues.clear();
         count_ports(&mut outcome.counts, &end, span);
         self.add_plans(&mut outcome.counts.queues);
@@ -292,6 +294,7 @@ fn span_of(row: &PortRow) -> Option<f64> {
 /// Sets a port's utilisation over a span in s.
 fn use_span(row: &mut PortRow, span_s: f64) {
     let bits = on_wire(row.tx_frames, row.tx_bytes) as f64 * 8.0;
+    // Without a span the utilisation is unknown; 0 keeps it finite.
     row.utilisation = 0.0;
     if span_s > 0.0 {
         row.utilisation = bits / (row.rate_gbps * 1e9) / span_s;
@@ -300,6 +303,7 @@ fn use_span(row: &mut PortRow, span_s: f64) {
 
 fn add(ready: &mut PartitionRecords, received: &HalfReceived, sent: &HalfSent) {
     ready.delivered.push(received.half());
+    // Most flows have no marks, and a record is kept only for those that do.
     if received.marks() != tenter_endpoint::Marks::default() {
         ready
             .marked
@@ -348,6 +352,7 @@ fn fill_host(row: &mut PortRow, host: &HostCounts) {
         "rx_duplicate_frames",
         "utilisation",
     ] {
+        // The host's own endpoint counts these, so they are known even if the port was not read.
         row.unread.remove(column);
     }
 }
@@ -357,6 +362,7 @@ fn add_plan(row: &mut QueueRow, switch: &Switch) {
     let mut classes = switch.classes().iter();
     if let Some(index) = classes.position(|&class| u16::from(class) == row.class) {
         row.lossless = switch.is_lossless(index);
+        // Headroom does not change in a trial, so any instant gives the planned value.
         let ingress = switch.ingress(row.port, index, Instant::START);
         row.headroom_bytes = ingress.headroom_bytes;
     }

@@ -204,6 +204,7 @@ impl RealHost {
         }
         self.expect(job, &*schedule);
         self.fabric.schedules.set(job, turn, schedule);
+        // The first collective finds the host as it was built.
         if turn > 0
             && let NodeModel::Host(host) = &mut self.fabric.nodes[self.node.index()]
         {
@@ -225,10 +226,12 @@ impl RealHost {
             let slots = plan.pairs.receive_count(here.rank) as u32;
             for slot in here.receive_base.run(slots) {
                 let first = self.model().nic().expected_sequence(slot);
+                // Sequence numbers go on from the previous collective.
                 self.incoming.begin(slot, first);
             }
             for id in 0..schedule.transfer_count() {
                 let transfer = schedule.transfer(id);
+                // A transfer without queue pairs stays within its host.
                 let Some(first) = plan.pairs.find_for(&transfer) else {
                     continue;
                 };
@@ -261,6 +264,7 @@ impl RealHost {
         if let Some(graph) = GraphSchedule::of(schedule) {
             let graph = graph.graph();
             let busy = ranks.iter().filter(|&&rank| graph.operations_of(rank) > 0);
+            // A rank without operations has no end to wait for.
             things += busy.count() as u64;
         }
         things
@@ -307,6 +311,7 @@ impl RealHost {
             if next > until || next.is_never() {
                 break;
             }
+            // A caller that is late handles what is overdue now: the host's time never goes back.
             self.clock = self.clock.max(next);
             let mut outbox = Outbox(&mut packets);
             // At equal instants departures go before timers, as in the simulation.
@@ -332,6 +337,7 @@ impl RealHost {
         } else if !self.was_sent(&packet) {
             return false;
         }
+        // As above: a packet from the host's past arrives now.
         self.clock = self.clock.max(packet.at);
         packet.at = self.clock;
         let mut packets = Vec::new();
@@ -360,6 +366,7 @@ impl RealHost {
                     && is_old(missing.end)
                     && missing.end.wrapping_sub(missing.first) <= RANGE_MAX
             }
+            // A CNP names no sequence number.
             PacketKind::Cnp => true,
             _ => false,
         }
@@ -370,6 +377,7 @@ impl RealHost {
             let nic = self.model().nic();
             let is_data = packet.kind.is_for_receiver();
             let from = (is_data, packet.destination, packet.queue_pair);
+            // A packet to a slot that the plan does not have cannot be sent.
             let Some(&from) = self.senders.get(&from) else {
                 continue;
             };
@@ -382,6 +390,7 @@ impl RealHost {
             if let Slot::Send(slot) = from {
                 let next = packet.sequence.wrapping_add(1);
                 let sent = &mut self.sent[slot.index()];
+                // A repeated packet does not move the mark back.
                 if next.wrapping_sub(*sent) <= u32::MAX / 2 {
                     *sent = next;
                 }
@@ -423,6 +432,7 @@ impl RealHost {
     /// Returns the records since the last call.
     pub fn take_records(&mut self) -> HostRecords {
         let records = &mut self.fabric.partition_records;
+        // Marks and deliveries are separate lists, so they are joined by flow.
         let marks: BTreeMap<(FlowKey, u32), _> = records
             .marked
             .drain(..)

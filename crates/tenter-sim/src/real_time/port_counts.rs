@@ -80,6 +80,8 @@ impl PortCounts {
         let mut counts = self.classes.values().filter_map(|of| of.get(&counter));
         let first = *counts.next()?;
         if counter.is_high_water() {
+            // `find` consumes up to the first class with a mark; all classes behind it must have
+            // none.
             let mut marks = [first].into_iter().chain(counts.copied());
             let mark = marks.find(|&bytes| bytes > 0).unwrap_or(0);
             return marks.all(|bytes| bytes == 0).then_some(mark);
@@ -198,6 +200,7 @@ pub(super) fn class_rows(port: &PortRow, counts: &PortCounts) -> Vec<QueueRow> {
             if let Some(&count) = counters.get(&counter) {
                 *field(&mut row) = count;
                 row.unread.remove(column);
+                // Frames sent and received are not among these counters.
                 happened |= count;
             }
         }
@@ -233,6 +236,7 @@ pub(super) fn fill_switch(row: &mut SwitchRow, ports: &[PortRow]) {
         ),
     ];
     row.unread = all::<SwitchRow>();
+    // The counters that are read belong to interfaces, which know no pools.
     row.pool_high_water_bytes = None;
     row.fullest_pool = None;
     row.fullest_pool_percent = None;

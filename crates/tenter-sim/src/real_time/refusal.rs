@@ -20,6 +20,7 @@ fn of_nics(plan: &Plan) -> [Refused; 8] {
     let nic = &plan.nic;
     let recovers = nic.loss_recovery != LossRecovery::None;
     let has_entropy = plan.port_changes.entropy.is_some();
+    // Telemetry needs switches that write records into packets.
     let has_telemetry = nic.telemetry_bytes() > 0;
     [
         (
@@ -106,6 +107,7 @@ pub(super) fn crowded(plan: &Plan) -> Option<NodeId> {
     plan.jobs.iter().find_map(|job| {
         let mut hosts: Vec<_> = job.hosts.iter().copied().collect();
         hosts.sort_unstable();
+        // In sorted order equal hosts are neighbours.
         let twice = hosts.windows(2).find(|pair| pair[0] == pair[1]);
         twice.map(|pair| pair[0].node())
     })
