@@ -195,11 +195,11 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A benchmark's algorithm.
+/// The algorithm that a benchmark runs.
 struct Chosen {
-    /// Name for the report.
+    /// Name that the table's header shows.
     name: String,
-    /// Text for the scenario.
+    /// The algorithm as the scenario's text has it.
     written: String,
     /// True if the ranks on one server must be consecutive, because the algorithm counts them.
     tells_hosts_apart: bool,

@@ -1,4 +1,4 @@
-//! `tenter compare`.
+//! `tenter compare`: puts trials, seeds or sweeps side by side.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Exit codes.
+//! Exit codes that the command returns.
 
 /// Result of a command; docs/exit-codes.md lists the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

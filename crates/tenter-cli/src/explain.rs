@@ -1,4 +1,4 @@
-//! `tenter explain`.
+//! `tenter explain`: prints a scenario's meaning, cost and parts.
 
 use std::fmt::Write as _;
 

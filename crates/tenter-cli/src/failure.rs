@@ -209,7 +209,7 @@ pub(crate) fn lost_output() -> Option<Failure> {
     )))
 }
 
-/// Prints to standard error.
+/// Prints to standard error. Errors are ignored: nobody could be told.
 pub(crate) fn say(text: &str) {
     let text = paint::messages(&harmless(text));
     let _ = anstream::stderr().lock().write_all(text.as_bytes());

@@ -1,4 +1,4 @@
-//! `tenter query`.
+//! `tenter query`: answers a query over trials' tables.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `tenter report`.
+//! `tenter report`: writes trials, sweeps or studies as one page.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! `tenter run`.
+//! `tenter run`: runs one trial, or hands over to several seeds or both levels.
 
 use std::path::Path;
 

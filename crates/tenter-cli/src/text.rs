@@ -1,4 +1,4 @@
-//! Text for terminals.
+//! Line breaking for text on terminals.
 
 /// Breaks a text into lines of at most `width` characters. A longer word gets a line of its own.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {

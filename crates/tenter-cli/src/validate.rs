@@ -1,4 +1,4 @@
-//! `tenter validate`.
+//! `tenter validate`: checks a scenario and prints its cost.
 
 use std::fmt::Write as _;
 

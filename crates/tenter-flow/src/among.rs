@@ -10,7 +10,7 @@ use crate::links::{LinkId, Links};
 /// Share of time during which a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
-    /// Fraction of time.
+    /// Fraction of time during which it sends.
     pub part: Weight,
     /// Flows with the same phase number send at the same times. Different phases are independent.
     pub phase: u32,
@@ -54,7 +54,7 @@ impl Fluid {
 /// their order cannot reach a result.
 #[derive(Debug, Default)]
 struct Loads {
-    /// Mean load over time.
+    /// Mean load, with every flow weighted by its fraction of time.
     mean: HashMap<LinkId, u128>,
     /// Load that a phase's flows add to the mean while they send.
     of_phases: HashMap<(LinkId, u32), u128>,

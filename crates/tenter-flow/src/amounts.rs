@@ -13,7 +13,7 @@ pub(crate) const BYTE: u128 = 8_000_000_000_000 << FRACTION;
 pub struct FlowRate(u64);
 
 impl FlowRate {
-    /// No limit.
+    /// No limit: above the rate that any line has.
     pub const UNLIMITED: FlowRate = FlowRate(u64::MAX);
 
     pub(crate) const fn of_units(units: u64) -> FlowRate {
@@ -54,7 +54,7 @@ impl FlowRate {
 pub struct Amount(u128);
 
 impl Amount {
-    /// Converts from whole bytes.
+    /// Returns the amount that whole bytes make.
     #[must_use]
     pub const fn of_bytes(bytes: u64) -> Amount {
         Amount(bytes as u128 * BYTE)
@@ -71,7 +71,6 @@ impl Amount {
         Amount(self.0 + u128::from(rate.0) * u128::from(time.ps()))
     }
 
-    /// Adds another amount.
     pub(crate) fn and(self, other: Amount) -> Amount {
         Amount(self.0 + other.0)
     }
@@ -105,7 +104,7 @@ impl Weight {
     /// The link carries the whole flow.
     pub const WHOLE: Weight = Weight(1 << 20);
 
-    /// The link carries nothing.
+    /// The link carries nothing of the flow.
     pub const NONE: Weight = Weight(0);
 
     /// Returns `parts` / `whole`, rounded to the nearest unit. The result is at least one unit, so
@@ -124,7 +123,7 @@ impl Weight {
         f64::from(self.0) / f64::from(Weight::WHOLE.0)
     }
 
-    /// Multiplies by `count`.
+    /// Multiplies by `count`, the number of links in a bundle.
     #[must_use]
     pub fn many(self, count: u32) -> Weight {
         Weight(self.0.saturating_mul(count))
@@ -137,7 +136,7 @@ impl Weight {
         Weight::of(u64::from(self.0) * u64::from(other.0), 1 << 40)
     }
 
-    /// Adds another part.
+    /// Adds another part of the same flow.
     #[must_use]
     pub fn plus(self, other: Weight) -> Weight {
         Weight(self.0.saturating_add(other.0))

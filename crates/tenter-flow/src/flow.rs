@@ -21,7 +21,7 @@ pub struct FlowSpec {
     pub to: LinkId,
     /// Highest rate at which the sender sends.
     pub limit: FlowRate,
-    /// Amount to send.
+    /// Amount to send over these links.
     pub amount: Amount,
 }
 

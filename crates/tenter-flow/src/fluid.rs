@@ -176,7 +176,7 @@ impl Fluid {
         &self.links
     }
 
-    /// Returns the flow's rate.
+    /// Returns the flow's rate since the last `settle`.
     pub fn rate(&self, id: FlowId) -> FlowRate {
         self.population.flows[id].rate
     }

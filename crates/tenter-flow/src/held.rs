@@ -63,7 +63,6 @@ impl Held {
         self.rise(flows, self.flows.len() - 1);
     }
 
-    /// Removes a flow.
     pub(crate) fn remove(&mut self, flows: &mut ById<FlowId, Flow>, id: FlowId) {
         let place = flows[id].place as usize;
         self.flows.swap_remove(place);

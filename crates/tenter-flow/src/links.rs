@@ -11,7 +11,7 @@ id! {
     pub struct LinkId(u32);
 }
 
-/// No link.
+/// Marks a missing link, such as the bottleneck of a new flow.
 pub(crate) const NOTHING: LinkId = LinkId::new(u32::MAX);
 
 id! {
@@ -20,7 +20,7 @@ id! {
 }
 
 id! {
-    /// Index of [`Terms`].
+    /// Index of [`Terms`] in [`Links`].
     pub(crate) struct TermsId(u32);
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct Terms {
 /// Everything that decides a flow's rate besides the other flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {
-    /// First link, the NIC's.
+    /// First link: the one from the NIC.
     pub(crate) from: LinkId,
     pub(crate) terms: TermsId,
     /// Links between the first and the last.
     pub(crate) route: RouteId,
-    /// Last link.
+    /// Last link: the one to the receiving host.
     pub(crate) to: LinkId,
 }
 

@@ -36,7 +36,7 @@ impl Listed {
     }
 }
 
-/// Flows on one link.
+/// Flows that pass one link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnLink {
     own: Listed,
@@ -46,7 +46,7 @@ pub(crate) struct OnLink {
     pub(crate) alive: u32,
 }
 
-/// Flows on one route.
+/// Flows that take one route.
 #[derive(Clone, Debug, Default)]
 struct OnRoute {
     flows: Listed,
@@ -56,7 +56,7 @@ struct OnRoute {
     is_idle: bool,
 }
 
-/// Flows on all links.
+/// Flows on all links and routes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
     pub(crate) links: ById<LinkId, OnLink>,

@@ -95,7 +95,7 @@ impl Population {
         self.members.links[link].alive
     }
 
-    /// Returns all flows.
+    /// Returns all flows, in numerical order.
     pub(crate) fn alive(&self) -> impl Iterator<Item = (FlowId, &Flow)> {
         let flows = self.flows.numbered();
         flows.filter(|(_, flow)| flow.life.is_alive())

@@ -25,7 +25,7 @@ struct Change {
 /// A link and its backlog.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// Service rate.
+    /// Rate at which the link sends.
     rate: Load,
     /// State after the forgotten changes.
     state: State,
@@ -161,12 +161,12 @@ impl Queue {
     }
 }
 
-/// A link's backlog.
+/// Backlog that a link has at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Time that the link needs to send it: the wait for a byte that arrives now.
     pub time: Time,
-    /// Size in bytes.
+    /// Size of the backlog in bytes.
     pub bytes: u64,
 }
 

@@ -50,7 +50,6 @@ impl Repair {
         self.holders.add_link();
     }
 
-    /// Changes a link's capacity.
     pub(crate) fn set_capacity(&mut self, link: LinkId, [before, after]: [Load; 2]) {
         self.shares.set_capacity(link, [before, after]);
     }

@@ -128,7 +128,7 @@ pub(crate) struct Shares {
     touched: Vec<LinkId>,
     /// Links visited in the present pass.
     visited: Vec<LinkId>,
-    /// Number of open flows.
+    /// Number of flows that are open now.
     pub(crate) open: usize,
     /// Queue length below which no search for idle entries pays off.
     unchecked: usize,

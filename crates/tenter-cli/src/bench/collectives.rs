@@ -5,7 +5,7 @@ use tenter_units::suggestion;
 /// What a size in the table measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
-    /// Each rank's buffer.
+    /// The buffer that each rank has.
     Whole,
     /// All ranks' shares together; each rank has its own.
     PerRank,
@@ -20,12 +20,12 @@ pub(super) struct Shown {
     pub(super) root: bool,
 }
 
-/// A program in nccl-tests.
+/// A program in nccl-tests, and what it runs here.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Collective {
-    /// Program name without `_perf`.
+    /// The program's name without `_perf`.
     pub(super) name: &'static str,
-    /// Collective name in scenarios.
+    /// The collective's name in scenarios.
     pub(super) scenario: &'static str,
     /// Default algorithm: the one closest to what NCCL does between NICs.
     pub(super) algorithm: &'static str,
@@ -38,12 +38,12 @@ const NEITHER: Shown = Shown {
     redop: false,
     root: false,
 };
-/// A reduction.
+/// A reduction and no root.
 const REDOP: Shown = Shown {
     redop: true,
     root: false,
 };
-/// A root.
+/// A root and no reduction.
 const ROOT: Shown = Shown {
     redop: false,
     root: true,
@@ -136,10 +136,9 @@ const TYPES: [(&str, u64); 12] = [
     ("f8e5m2", 1),
 ];
 
-/// NCCL's reductions.
 const REDUCTIONS: [&str; 6] = ["sum", "prod", "max", "min", "avg", "mulsum"];
 
-/// Message for `all`.
+/// Reply to `all`, which nccl-tests accepts.
 const ONE_AT_A_TIME: &str =
     "the network does not distinguish types of data, so every table would be the same; give one";
 

@@ -16,9 +16,9 @@ pub(super) struct Layout {
     pub(super) nodes: u32,
     /// True if consecutive ranks are on one rail in different servers.
     pub(super) along_rails: bool,
-    /// Ranks on each node.
+    /// Number of ranks on each node.
     pub(super) per_node: u32,
-    /// Each rank's host.
+    /// Host on which each rank runs.
     pub(super) hosts: Vec<HostId>,
     /// Each rank's process and device.
     places: Vec<(u32, u32)>,

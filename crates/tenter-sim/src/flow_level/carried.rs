@@ -7,7 +7,7 @@ use tenter_units::ById;
 /// Data frames and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Number of data frames.
+    /// Number of data frames that were sent or received.
     pub frames: u64,
     /// Their bytes, headers and FCS included.
     pub bytes: u64,

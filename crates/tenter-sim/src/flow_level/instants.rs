@@ -23,7 +23,7 @@ pub(super) enum Happens {
     Timer(u32),
 }
 
-/// Events by instant.
+/// Planned events, by their instant.
 #[derive(Debug, Default)]
 pub(super) struct Instants(BTreeMap<Instant, Vec<Happens>>);
 

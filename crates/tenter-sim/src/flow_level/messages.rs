@@ -85,7 +85,7 @@ impl Message {
     }
 }
 
-/// A queue pair's state.
+/// A queue pair and its queue of messages.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     /// Message being sent, and the last one in the queue behind it; both linked by `next`.
@@ -103,7 +103,7 @@ impl Pair {
     };
 }
 
-/// A queue pair's path.
+/// Path that a queue pair's messages take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairWay {
     pub(super) way: WayId,

@@ -35,7 +35,7 @@ pub(super) struct OpenQueues {
     drawn: ById<MessageId, Drawn>,
 }
 
-/// A message's drawn links.
+/// Links that were drawn for a message.
 #[derive(Clone, Debug, Default)]
 struct Drawn {
     /// The links between the leaves.

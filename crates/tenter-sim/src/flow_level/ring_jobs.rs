@@ -31,7 +31,7 @@ pub struct RingsTaken {
 }
 
 impl RingsTaken {
-    /// Returns the transfer count.
+    /// Returns the number of transfers, which rows call flows.
     pub fn flows(&self) -> u64 {
         self.times.values().sum()
     }

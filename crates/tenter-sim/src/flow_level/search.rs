@@ -20,7 +20,7 @@ pub(super) struct Net<'a> {
 /// that takes it.
 pub(super) type Stage = Vec<(CableEnd, Weight)>;
 
-/// Search result.
+/// Ports on the way from one leaf to another.
 pub(super) struct Found {
     pub(super) stages: Vec<Stage>,
     /// True if at least one path leads to the other leaf.

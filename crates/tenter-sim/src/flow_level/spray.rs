@@ -58,7 +58,7 @@ impl Sprays {
         Some(sprays)
     }
 
-    /// Returns a message's draws.
+    /// Returns the draws that belong to a message alone.
     fn of_message(&self, burst: Burst) -> Draws {
         let Burst { key, turn, .. } = burst;
         self.draws.of(key.pack()).of(u64::from(turn))
@@ -132,7 +132,7 @@ fn ports(context: &Context) -> u64 {
     most.saturating_mul(pairs.sum())
 }
 
-/// A message's packets.
+/// The packets that make up a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     pub(super) key: FlowKey,
@@ -289,7 +289,7 @@ impl Spray {
     }
 }
 
-/// Resolution for drawn parts.
+/// Units into which drawn parts are rounded.
 const WHOLE: u64 = 1 << 20;
 
 fn units(part: Weight) -> u64 {

@@ -29,7 +29,7 @@ pub(super) struct RankTimes {
     pub(super) rest: u64,
 }
 
-/// Running rings.
+/// Rings that are being run, step by step.
 #[derive(Debug)]
 pub(super) struct Waves<'a> {
     rings: Rings,
@@ -45,7 +45,7 @@ pub(super) struct Waves<'a> {
     done: u32,
 }
 
-/// Result from rings.
+/// Result after rings have run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     /// The last arrival, in ps.

@@ -230,7 +230,7 @@ impl Ways {
         }
     }
 
-    /// Returns each bundle's links.
+    /// Returns the links that each bundle stands for.
     pub(super) fn bundles(&self) -> BTreeMap<LinkId, Vec<LinkId>> {
         let mut bundles: BTreeMap<LinkId, Vec<LinkId>> = BTreeMap::new();
         for (link, bundle) in self.bundles.numbered() {
@@ -442,7 +442,7 @@ fn tax(context: &Context) -> Weight {
     Weight::of(inside, wire)
 }
 
-/// Returns a NIC's port.
+/// Returns the port by which a NIC sends.
 pub(super) fn nic(host: HostId) -> CableEnd {
     CableEnd {
         node: host.node(),

@@ -32,7 +32,7 @@ pub struct HostCounts {
     pub received: (u64, u64),
     /// Data frames accepted, and their frame bytes.
     pub accepted: (u64, u64),
-    /// Data frames sent again.
+    /// Data frames sent more than once, counted per repetition.
     pub retransmitted: u64,
     /// Acknowledgements sent by this host.
     pub acknowledgements: u64,
@@ -213,7 +213,7 @@ impl RealBooks {
         self.sent.len() + self.received.len()
     }
 
-    /// Returns the trial's tables.
+    /// Returns the tables that a simulated trial would have.
     pub fn finish(self, mut end: RealEnd<'_>) -> Outcome {
         let trial = results::Trial {
             name: &self.name,

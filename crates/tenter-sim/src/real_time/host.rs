@@ -25,7 +25,7 @@ pub struct Departure {
     pub end: Instant,
     /// The packet as the simulated NIC built it.
     pub packet: Packet,
-    /// Slot that sends it.
+    /// Slot through which the host sends it.
     pub from: Slot,
     /// Payload bytes of the message if this is its first packet, else 0.
     pub message_bytes: u32,
@@ -43,7 +43,7 @@ pub enum Slot {
 /// A queue pair seen from a host that sends over it, either data or answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Slot at this host.
+    /// Slot that this host uses for it.
     pub own: Slot,
     /// Host at the other end.
     pub peer: HostId,

@@ -11,7 +11,7 @@ use crate::network::{AcknowledgedHalf, DeliveredHalf, FlowKey};
 /// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HalfReceived {
-    /// Index of the job.
+    /// Job, by its index in the plan.
     pub job: u16,
     /// Index among the queue pairs between the two ranks.
     pub queue_pair: u16,
@@ -23,13 +23,13 @@ pub struct HalfReceived {
     pub at_ps: u64,
     /// Frame bytes accepted, without duplicates.
     pub bytes: u64,
-    /// Frames accepted, without duplicates.
+    /// Frames accepted, without duplicates among them.
     pub frames: u32,
     /// Sum of the frames' latencies.
     pub latency_sum: u64,
-    /// Lowest latency.
+    /// Lowest latency that a frame had.
     pub latency_min: u32,
-    /// Highest latency.
+    /// Highest latency that a frame had.
     pub latency_max: u32,
     /// Data frames that arrived with an ECN mark.
     pub marked_frames: u32,
@@ -40,7 +40,7 @@ pub struct HalfReceived {
 /// A flow as its sender saw it. Instants are in ps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HalfSent {
-    /// Index of the job.
+    /// Job, by its index in the plan.
     pub job: u16,
     /// Index among the queue pairs between the two ranks.
     pub queue_pair: u16,
@@ -58,7 +58,7 @@ pub struct HalfSent {
     pub frames: u64,
     /// Frame bytes sent, including those sent again.
     pub bytes: u64,
-    /// Frames sent again.
+    /// Frames that were sent again, each repetition counted.
     pub retransmitted_frames: u64,
 }
 
