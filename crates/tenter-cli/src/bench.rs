@@ -144,6 +144,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
         collective.name,
         quotable(&fabric.name)
     );
+    // An algorithm from a file has its own root.
     let root_key = root.filter(|_| !algorithm.is_file);
     let more = job_keys(&algorithm, &layout, alone.resolved(), root_key);
     keys.push_str(&job(
@@ -270,6 +271,7 @@ fn root(arguments: &Bench, collective: &Collective, ranks: u32) -> Result<Option
         }
         return Err(format!("{} has no root; leave `-r` out", collective.name));
     }
+    // nccl-tests accepts both for every root in turn.
     if matches!(given, "all" | "-1") {
         return Err("`-r all`: give one root at a time, such as `-r 0`".to_owned());
     }
@@ -418,6 +420,7 @@ fn simulate(
     };
     let heading = match arguments.format {
         TextFormat::Text => prepared.report.header(),
+        // Standard output holds the JSON document alone.
         TextFormat::Json => String::new(),
     };
     let mut terminal = Terminal::new().heading(heading);
@@ -427,6 +430,7 @@ fn simulate(
 /// Builds one row per size, up to the first size whose iterations did not all finish.
 fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
     let job = &prepared.plan.resolved().jobs[0];
+    // Warm-up iterations do not count, as in nccl-tests.
     let judged: Vec<&CollectiveRow> = summary
         .iter()
         .flat_map(|summary| &summary.jobs[0].collectives)
@@ -442,6 +446,7 @@ fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
         next += 1;
         let iterations = judged.iter().filter(|row| row.index as usize == index);
         let done: Option<Vec<(f64, f64)>> = iterations.map(|row| time_and_moved(row)).collect();
+        // A mean over fewer iterations would look like a full result.
         let done = done.filter(|done| done.len() == prepared.report.iterations as usize)?;
         let time_us: f64 = done.iter().map(|done| done.0).sum();
         let moved: f64 = done.iter().map(|done| done.1).sum();
@@ -512,6 +517,7 @@ fn answer(
     let written = format!("# JSON: {}\n", path.display());
     match arguments.format {
         TextFormat::Text => print(&written),
+        // Standard output holds the JSON document alone.
         TextFormat::Json => say(&written),
     }
     Ok(())

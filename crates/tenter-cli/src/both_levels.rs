@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         ));
     }
     let mut asked = arguments.scenario.clone();
+    // Each level is set by `compare_levels`.
     asked.fidelity = None;
     let scenario = source::scenario(&asked)?;
     let both = compare_levels(&scenario, arguments.threads.count)?;

@@ -60,6 +60,7 @@ fn add(
             ));
             trials.push((class, errors));
         }
+        // One scenario that flow level rejects must not end a long series.
         Err(error) if error.is_of_flow_level() => {
             say(&format!("{name} is left out: {error}\n"));
         }

@@ -30,6 +30,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     }
     let mut trials = Vec::new();
     for folder in &arguments.trials {
+        // This error says what the folder holds instead, such as seeds or an unfinished trial.
         check_is_trial(folder).map_err(|error| Failure::input(error.to_string()))?;
         let summary = read_summary(folder).map_err(|error| Failure::input(error.to_string()))?;
         trials.push(NamedSummary {
@@ -133,6 +134,7 @@ fn json(
 ) -> Result<String, Failure> {
     let of_trial = |(trial, path): (&NamedSummary, &std::path::PathBuf)| {
         let mut described = described(trial, path);
+        // A lab's trial stands beside simulated ones, so its kind is named.
         described["engine"] = json!(trial.summary.engine.engine);
         described
     };

@@ -16,6 +16,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
         let explanation = plan.explain_within(budget)?;
         Ok((plan, explanation))
     })?;
+    // Not within the budget: this runs the beginning of the trial.
     let speed_ups = plan.speed_ups(&arguments.threads)?;
     match arguments.format {
         TextFormat::Text => {

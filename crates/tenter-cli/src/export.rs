@@ -54,6 +54,7 @@ fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> 
 
 fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode, Failure> {
     let plan = source::read(&of.scenario, &run_budget())?;
+    // ns-3 knows no dependencies, so a run has to find the starts.
     if let ExportCommand::Ns3(_) = command {
         return flows_of_ns3(&plan, of);
     }

@@ -103,6 +103,7 @@ impl Failure {
             print(&format!("{:#}\n", self.json()));
         }
         let message = self.message.trim_end();
+        // Problems of a scenario are rendered with their own "error:".
         let prefix = if message.starts_with("error") {
             ""
         } else {
@@ -195,6 +196,7 @@ fn out(text: &str) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             // A lock that a panic has poisoned still holds a valid text.
             let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+            // The first error is the cause; those that follow repeat it.
             lost.get_or_insert_with(|| error.to_string());
         }
         _ => {}

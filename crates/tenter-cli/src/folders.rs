@@ -148,6 +148,7 @@ fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failur
         )
     })?;
     let trials = seed_folders(folder).map_err(|error| Failure::input(error.to_string()))?;
+    // Seeds that were interrupted left no trial; they are just missing.
     let finished = trials.iter().filter(|trial| check_is_trial(trial).is_ok());
     let opened = finished.map(|trial| Trial::open(trial, &run_budget()).map_err(Failure::from));
     let opened = opened.collect::<Result<Vec<Trial>, Failure>>()?;
@@ -177,6 +178,7 @@ fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failur
 /// Finds the sweep's point to which a trial belongs: applying the point's settings changes nothing
 /// in the trial's configuration.
 fn point_of(trial: &Trial, folder: &Path, like: &SweepRecord) -> Result<Vec<String>, Failure> {
+    // The YAML has every default filled in, so equal texts are equal plans.
     let own = trial.plan().to_yaml();
     let config = trial.folder().unwrap_or(folder).join(CONFIG_FILE);
     let scenario = Scenario::read(config)?;

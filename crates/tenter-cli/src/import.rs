@@ -53,6 +53,7 @@ fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Fa
         return Ok(ExitCode::SUCCESS);
     };
     write_bytes(output, read.yaml.as_bytes())?;
+    // A server's topology file gives an `endpoint`, which cannot run by itself.
     if read.yaml.contains("fabric:\n") {
         let shown = output.display();
         print(&format!(

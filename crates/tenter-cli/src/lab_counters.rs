@@ -47,6 +47,7 @@ pub(crate) fn counters(arguments: &LabCounters) -> Result<ExitCode, Failure> {
         match &switch.shown {
             Some(Ok(_)) => {}
             Some(Err(why)) => {
+                // The other switches are still shown.
                 all = false;
                 say(&format!("error: {why}\n"));
             }

@@ -64,6 +64,7 @@ fn steps(run: &StudyRun, text: &mut String) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     for plan in &plans {
         for command in commands(plan.resolved()) {
+            // Cases often differ in a setting of the fabric alone.
             if seen.insert(command.clone()) {
                 let _ = writeln!(text, "   {command}");
             }
@@ -174,6 +175,7 @@ fn command(
         "mpirun -np {} --map-by ppr:1:node -x NCCL_IB_QPS_PER_CONNECTION={} -x NCCL_IB_SPLIT_DATA_ON_QPS=1 {program} {range} -g 1 -n {} -w {} -J {}-{collective}.json",
         job.ranks(),
         job.queue_pairs,
+        // Hardware varies from iteration to iteration, so it runs more of them.
         job.iterations.max(20),
         job.warm_up.max(5),
         job.name,

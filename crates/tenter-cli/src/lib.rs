@@ -68,6 +68,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return answer.exit_code() as u8;
         }
     };
+    // A user sees a sentence and exit code 3 in place of a stack trace.
     std::panic::set_hook(Box::new(|panic| {
         // The Parquet library panics on some damaged files. Its caller turns that into an error of
         // the file.
@@ -121,6 +122,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         }
     };
     let code = answer.unwrap_or_else(|failure: Failure| failure.report(as_json));
+    // A command that has succeeded fails all the same if its output was lost.
     failure::lost_output().map_or(code, |lost| lost.report(false))
 }
 

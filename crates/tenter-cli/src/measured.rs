@@ -29,6 +29,7 @@ fn read_one(path: &Path, name: &str) -> Result<Vec<Measured>, Failure> {
         ))
     };
     let metadata = fs::metadata(path).map_err(unreadable)?;
+    // The length is checked before the file is read into memory.
     if metadata.len() > BYTES_MAX {
         return Err(Failure::input(format!(
             "{place} is longer than any file of measurements; name one of at most 64 MiB"

@@ -26,6 +26,7 @@ pub(crate) fn new(arguments: &New) -> Result<ExitCode, Failure> {
          {FIRST_JOBS}",
         preset.text.trim_end()
     );
+    // `create_new` makes the test and the creation one step, so that no file is overwritten.
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)

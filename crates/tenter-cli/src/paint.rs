@@ -49,6 +49,7 @@ pub(crate) fn tables(text: &str) -> String {
     let mut was_indented = false;
     lines(text, |line, out| {
         let is_indented = line.starts_with("  ");
+        // Tables are the indented blocks of an output, and a head is the first line of one.
         if is_indented && !was_indented && is_head(line) {
             put(out, BOLD, line);
         } else if is_indented {

@@ -57,6 +57,7 @@ fn list(format: TextFormat) -> Result<(), Failure> {
         let mut first = vec![preset.name.to_owned()];
         first.extend(counts.map(|count| count.to_string()));
         for line in wrap(&plan.description, DESCRIPTION_WIDTH) {
+            // Lines that continue a description leave the other columns empty.
             first.resize(4, String::new());
             first.push(line);
             table.push(std::mem::take(&mut first));

@@ -121,6 +121,7 @@ fn bar() -> ProgressBar {
 /// Returns the share that is done. `None` without an estimate, or if it was too low.
 fn done(hops: u64, foretold: f64) -> Option<f64> {
     let share = hops as f64 / foretold;
+    // An estimate that has been passed says nothing about the rest.
     (share.is_finite() && share < 1.0).then_some(share)
 }
 
@@ -151,6 +152,7 @@ fn left(elapsed: f64, done: Option<f64>) -> String {
 
 impl Observer for Terminal {
     fn begins(&mut self, title: &str) {
+        // Taken, so that it is printed before the first trial only.
         print(&std::mem::take(&mut self.heading));
         self.title = match title {
             "" => String::new(),

@@ -45,6 +45,7 @@ pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
     match arguments.format {
         OutputFormat::Table => print_tables(&(notes + &answer_table(&answers))),
         OutputFormat::Csv => {
+            // CSV has no place for notes.
             say(&notes);
             print(&answer_csv(&answers));
         }
@@ -65,6 +66,7 @@ fn trials_of(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         for seed in seeds {
             match check_is_trial(&seed) {
                 Ok(()) => trials.push(seed),
+                // One seed that was interrupted must not hide the others.
                 Err(error) => say(&format!("warning: {error}; it is left out\n")),
             }
         }

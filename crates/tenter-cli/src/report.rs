@@ -27,6 +27,7 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         only_beside_trials(arguments)?;
         report_of_studies(&answers, &drawings)
     } else {
+        // Before any table is read: the estimate needs only the tables' row counts.
         check_memory(arguments)?;
         if arguments.force {
             of_trials(arguments, &forced_budget())?

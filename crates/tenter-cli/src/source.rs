@@ -61,11 +61,13 @@ fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
         let input = std::io::stdin().lock();
         return Ok(Scenario::read_from(STANDARD_INPUT, input)?.beside("."));
     }
+    // A file goes before a preset with the same name.
     let preset = asked.file.to_str().filter(|_| !asked.file.exists());
     let Some(Ok(preset)) = preset.map(Preset::of_name) else {
         return Ok(Scenario::read(&asked.file)?);
     };
     let of_jobs = |setting: &String| setting.trim_start().starts_with("jobs");
+    // With jobs of their own, users need not be told of the default ones.
     if !asked.overrides.iter().any(of_jobs) {
         say(
             "note: a preset has no jobs: an all-reduce of 16 MiB over all NICs is run; `--set 'jobs=[…]'` runs others\n",

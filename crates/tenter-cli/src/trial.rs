@@ -19,6 +19,7 @@ pub(crate) fn carry_out(
 ) -> Result<(Trial, Option<Failure>), Failure> {
     match run.observe(terminal).run() {
         Ok(trial) => Ok((trial, None)),
+        // The trial has run, so its results are shown even though files are missing.
         Err(Error::NotWritten { trial, source }) => {
             Ok((*trial, Some(Failure::other(source.to_string()))))
         }

@@ -33,6 +33,7 @@ pub(crate) fn trials(arguments: &Trials) -> Result<ExitCode, Failure> {
             let trial = workspace.find_trial(&of.trial)?;
             let mut all = trial.tags;
             all.extend(tags.iter().cloned());
+            // A tag that is both added and removed is removed.
             all.retain(|tag| !remove.contains(tag));
             workspace.set_tags(trial.id, &all)?;
         }

@@ -43,6 +43,7 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
     }
     let entrance = (!arguments.no_open).then(|| Entrance::open(arguments, &url));
     let ran = server.run(&stop);
+    // The file holds the token, so it goes as soon as the server does, even after an error.
     drop(entrance);
     ran?;
     if stop.load(Ordering::Relaxed) {

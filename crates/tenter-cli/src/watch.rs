@@ -38,6 +38,7 @@ fn ends<'a>(flow: &'a str, plan: &Plan) -> Option<(&'a str, &'a str)> {
         .match_indices('-')
         .map(|(at, _)| (&flow[..at], &flow[at + 1..]));
     let both = splits.clone().find(|&(a, b)| known(a) && known(b));
+    // If no split gives two known names, the first one makes the error message.
     both.or_else(|| splits.next())
 }
 

@@ -135,6 +135,7 @@ fn order(plan: &Plan, layout: &Layout) -> String {
     if !layout.along_rails || layout.nodes == 1 {
         return "GPU after GPU, server after server".to_owned();
     }
+    // A domain then goes nearly unused, which the user may not have meant.
     let within = if plan.scale_up.is_some() {
         "; neighbours of a ring share no domain, except where the rail changes"
     } else {

@@ -106,6 +106,7 @@ impl Collective {
     /// Finds a collective by its name in nccl-tests, in scenarios, or as a program.
     pub(super) fn of_name(name: &str) -> Result<&'static Collective, String> {
         let bare = name.strip_suffix("_perf").unwrap_or(name);
+        // nccl-tests writes `alltoall`, scenarios write `all-to-all`.
         let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
         let found = COLLECTIVES
             .iter()

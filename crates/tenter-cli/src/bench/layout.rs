@@ -65,6 +65,7 @@ impl Layout {
             per_node,
             stride,
         };
+        // Before anything of this size is allocated.
         check_counts(&asked, plan, rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
             return Err("an algorithm with steps within hosts needs `--order hosts`".to_owned());

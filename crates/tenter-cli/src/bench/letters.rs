@@ -173,6 +173,7 @@ impl Args for Letters {
             let argument = Arg::new(letter.name)
                 .short(letter.short)
                 .value_name("VALUE")
+                // Values such as -1 are no options.
                 .allow_hyphen_values(true)
                 .hide(true);
             command = command.arg(if letter.has_long {

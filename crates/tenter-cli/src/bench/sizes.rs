@@ -30,6 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
         .parse::<f64>()
         .map(|number| number * 1024_f64.powi(power));
     match bytes {
+        // Up to 1 TiB a float holds every whole byte exactly.
         Ok(bytes) if (1.0..=(1_u64 << 40) as f64).contains(&bytes) => Ok(bytes as u64),
         Ok(_) => Err("give a size from 1 byte to 1T".to_owned()),
         Err(_) => Err("write a number with K, M or G (powers of 1024), such as 16M".to_owned()),
@@ -89,6 +90,7 @@ pub(super) fn cut(size: u64, share: Share, ranks: u32, element_bytes: u64) -> Si
         },
         Share::PerRank => {
             let ranks = u64::from(ranks);
+            // In elements: every element type divides 16 bytes.
             let whole = ALIGNMENT / element_bytes;
             let count = elements / ranks / whole * whole;
             Sized {
