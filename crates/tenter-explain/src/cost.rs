@@ -1,4 +1,4 @@
-//! Estimated cost of a run: packets, memory, time.
+//! A run's estimated cost: packets, memory, time.
 
 use serde::Serialize;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
@@ -15,7 +15,7 @@ use crate::memory::{Entries, MemoryParts, memory};
 use crate::traffic::traffic;
 use crate::unequal::rates_changed;
 
-/// Estimated cost of a run.
+/// A run's estimated cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Level at which the trial runs: `packet` or `flow`.
@@ -45,13 +45,13 @@ pub struct Cost {
 
 /// Most transfers that are counted over all collectives.
 const TRANSFERS_MAX: u64 = 4 << 20;
-/// Fewest transfers that are counted in each collective, whatever the number of collectives.
+/// Fewest transfers that are counted in each collective, however many collectives there are.
 const TRANSFERS_MIN: u64 = 4_096;
 
-/// Units of the work budget for each transfer that is counted.
+/// Work units from the budget for each transfer that is counted.
 const UNITS_PER_TRANSFER: u64 = 10;
 
-/// Time of a packet-hop in a fabric with up to [`HOSTS_CACHED`] hosts, in ns. This and the
+/// Time per packet-hop in a fabric with up to [`HOSTS_CACHED`] hosts, in ns. This and the
 /// following constants were measured on the machine in `benches/README.md`.
 const HOP_NS: f64 = 40.0;
 /// Additional time for each doubling of the host count: more state misses the cache.
@@ -60,20 +60,20 @@ const HOP_NS_PER_DOUBLING: f64 = 5.0;
 const HOSTS_CACHED: f64 = 128.0;
 /// Additional time for accounting in a shared buffer.
 const SHARED_NS: f64 = 20.0;
-/// Additional time with a lossless class: pauses, and visits in the order of time.
+/// Additional time with a lossless class: pauses, and visits in time order.
 const LOSSLESS_NS: f64 = 10.0;
 /// Additional time with a load balancer that chooses for each packet.
 const BALANCER_NS: f64 = 25.0;
 /// Additional time in a scheduled fabric: requests, credits, announcements, and leaves in the order
 /// of time.
 const SCHEDULED_NS: f64 = 45.0;
-/// Additional time in a credit-based fabric: its accounts, and visits in the order of time.
+/// Additional time in a credit-based fabric: its accounts, and visits in time order.
 const CREDIT_NS: f64 = 30.0;
 /// Additional time with congestion control: rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
-/// Time to match inputs and outputs, for each port of an input-queued switch.
+/// Time to match inputs and outputs, for each port at an input-queued switch.
 const MATCHED_PORT_NS: f64 = 17.0;
-/// Time to match inputs and outputs, for each pair of ports.
+/// Time to match inputs and outputs, for each port pair.
 const MATCHED_PAIR_NS: f64 = 0.16;
 /// Switches on a path for each of its links, roughly.
 const SWITCHES_PER_LINK: f64 = 0.7;
@@ -84,26 +84,27 @@ const CENTRAL_VISIT_NS: f64 = 160.0;
 /// Fixed time for each flow: queue pair, records and row.
 const FLOW_NS: f64 = 1_600.0;
 
-/// Time of a flow at flow level if its path shares no link between leaves: its begin, its end and
+/// Time per flow at flow level if its path shares no link between leaves: its begin, its end and
 /// the rates that change with them. Measured on the same machine with 128 to 512 NICs, as are the
 /// constants that follow; single trials take from half to twice as long.
 const FLOW_LEVEL_NS: f64 = 1_500.0;
-/// Time of a flow if each queue pair's hash picks one of several paths: flows that collide change
+/// Time per flow if each queue pair's hash picks one among several paths: flows that collide change
 /// each other's rates.
 const FLOW_LEVEL_HASHED_NS: f64 = 3_300.0;
-/// Time of a flow if a message is sprayed over several paths.
+/// Time per flow if a message is sprayed over several paths.
 const FLOW_LEVEL_SPRAYED_NS: f64 = 6_000.0;
-/// Time of a rate that changes at the end of another flow.
+/// Time per rate that changes at the end of another flow.
 const FLOW_LEVEL_RATE_NS: f64 = 120.0;
-/// Time of a rank in rings that run as a whole, whatever they carry.
+/// Time per rank in rings that run as a whole, whatever they carry.
 const FLOW_LEVEL_RING_RANK_NS: f64 = 500_000.0;
 
-/// Estimates the cost of running a plan, over the routes built for its fabric.
+/// Estimates what it costs to run a plan, over the routes built for its fabric.
 ///
 /// # Errors
 /// If a collective cannot be run, or if counting would exceed the budget.
 pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, ExplainError> {
     let runs: u64 = plan.jobs.iter().map(|job| job.sequence.len() as u64).sum();
+    // The limit holds for all collectives together, so that many of them do not cost more to count.
     let most = (TRANSFERS_MAX / runs.max(1)).max(TRANSFERS_MIN);
     let mut cost = Cost {
         exact: true,
@@ -129,6 +130,7 @@ pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, 
         cost.flows = cost.flows.saturating_add(part.flows);
         cost.exact &= part.exact;
         if !job.background {
+            // Background load ends with the measured jobs, so it does not extend the trial.
             simulated = simulated.max(own_end);
         }
     }
@@ -151,7 +153,7 @@ pub fn cost_on(plan: &Plan, routing: &Routing, budget: &Budget) -> Result<Cost, 
     Ok(cost)
 }
 
-/// Returns the packet-hops of a plan's run, as an explanation counts them.
+/// Returns the packet-hops in a plan's run, as an explanation counts them.
 ///
 /// # Errors
 /// If hosts cannot reach each other, or if a collective cannot be run.
@@ -159,7 +161,7 @@ pub fn packet_hops(plan: &Plan, budget: &Budget) -> Result<f64, ExplainError> {
     Ok(cost_of(plan, budget)?.packet_hops)
 }
 
-/// Estimates the cost of running a plan, as in an explanation.
+/// Estimates what it costs to run a plan, as in an explanation.
 ///
 /// # Errors
 /// As [`packet_hops`].
@@ -168,7 +170,7 @@ pub fn cost_of(plan: &Plan, budget: &Budget) -> Result<Cost, ExplainError> {
     cost_on(plan, &routing, budget)
 }
 
-/// Returns the time of each of `flows` flows at flow level.
+/// Returns the time per flow at flow level, if there are `flows` flows.
 fn flow_level_ns(plan: &Plan, flows: u64) -> f64 {
     let mut balancers = plan.switches.iter().map(|of| &of.load_balancing);
     // A single switch has no links to share between leaves. Spines of a scheduled fabric spread
@@ -211,7 +213,7 @@ fn runs_whole_rings(plan: &Plan, is_free: bool) -> bool {
     is_free || all > plan.ring_transfers
 }
 
-/// Returns the time of a packet-hop itself.
+/// Returns the time that a packet-hop itself takes.
 fn hop_ns(plan: &Plan) -> f64 {
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
     let mut pools = plan.switches.iter().flat_map(|spec| &spec.pool_bytes);
@@ -240,6 +242,7 @@ fn matching_ns(plan: &Plan) -> f64 {
     let (mut all, mut weighted) = (0.0, 0.0);
     for switch in plan.topology.switch_nodes() {
         let ports = f64::from(plan.topology.ports(switch));
+        // A switch with twice the ports passes twice the packets, so it weighs twice.
         all += ports;
         weighted += ports * (MATCHED_PORT_NS * ports + MATCHED_PAIR_NS * ports * ports);
     }
@@ -260,6 +263,7 @@ fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
     } else {
         VISIT_NS
     };
+    // Without an event in a window no node is visited, so there are never more visits than packets.
     each * (visits / packet_hops.max(1.0)).min(1.0)
 }
 
@@ -283,6 +287,7 @@ fn job_cost(
         let control = traffic.control_hops * rounds;
         cost.packet_hops += data + control + updates(plan, data, control);
         let flows = traffic.transfers.saturating_mul(pairs);
+        // Streams have no end, so they leave no flow row.
         if !run.traffic.is_endless() {
             cost.flows = cost.flows.saturating_add(in_rounds(flows, rounds));
         }
