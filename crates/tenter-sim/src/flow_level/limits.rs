@@ -16,8 +16,8 @@ pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     let frame = nic.longest_frame_bytes();
     let wire = u64::from(frame + WIRE_OVERHEAD_BYTES);
     let round_trip = delays.round_trip(frame);
-    // One acknowledgement frees all packets that it covers at once. On average half of them are
-    // free and unused.
+    // One acknowledgement frees the window of all packets that it covers at once. On average half
+    // of them have arrived before and take up window in vain.
     let unused = (nic.first_acknowledgement() - 1) / 2;
     let repeated = match &nic.loss_recovery {
         LossRecovery::SelectiveRepeat(repeat) => Some(repeat.window),

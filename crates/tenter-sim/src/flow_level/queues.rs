@@ -60,7 +60,7 @@ pub(super) struct Fullest {
 }
 
 impl OpenQueues {
-    /// Creates the queues, if the plan has nothing but NICs that hold senders back.
+    /// Creates the queues, if only NICs hold senders back in this plan.
     pub(super) fn new(plan: &Plan, fluid: &mut Fluid) -> Option<OpenQueues> {
         let hosts = plan.topology.host_ids();
         plan.queues_are_open().then(|| OpenQueues {

@@ -99,9 +99,8 @@ fn shared_times(
             break;
         }
         let mut rates = fluid.rates_among(&specs, &presences(jobs, step_delay, &times));
-        // With everybody under way a rank has its max–min fair rate, so it never has less.
-        // Processor sharing alone would leave capacity unused that flows held back elsewhere cannot
-        // take.
+        // A rank never has less than its max–min fair rate with all others under way. Processor
+        // sharing alone would leave unused what flows held back elsewhere cannot take.
         for (rate, least) in rates.iter_mut().zip(&least) {
             *rate = (*rate).max(*least);
         }

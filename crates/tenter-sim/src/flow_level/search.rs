@@ -52,7 +52,7 @@ pub(super) fn only_path(
     node == leaves.1
 }
 
-/// More switches than any path has. Routes that are changing may contain loops.
+/// More switches than any path has. The bound also ends a walk along routes with a loop.
 pub(super) const STAGES_MAX: usize = 256;
 
 /// Follows packets with a hash from a leaf to a host, over all ports that they may take.
