@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::amounts::Amount;
 
-    /// Three flows, of which two leave by one link, with what they have of theirs, in Gb/s.
+    /// Returns the rates in Gb/s for three flows, two of which leave by one link.
     fn rates(presences: [(u64, u32); 3]) -> Vec<u64> {
         let mut fluid = Fluid::default();
         let mut link = |gbps| fluid.add_link(FlowRate::of_line(Rate::from_gbps(gbps)));

@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// What comes and what waits at an instant by all changes, from the start.
+    /// Returns arrival rate and backlog at an instant, computed from all changes since the start.
     fn by_all(changes: &[(Instant, i128)], rate: Load, at: Instant) -> (i128, u128) {
         let mut sorted = changes.to_vec();
         sorted.sort_by_key(|change| change.0);
