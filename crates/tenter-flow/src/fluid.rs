@@ -166,8 +166,8 @@ impl Fluid {
         self.repair.holders.ending(&self.population.flows, at)
     }
 
-    /// Returns how many rate searches there were since the start: one for each begin and each changed rate, including
-    /// searches that found the same rate again.
+    /// Returns how many rate searches there were since the start: one for each begin and each
+    /// changed rate, including searches that found the same rate again.
     pub fn refilled(&self) -> u64 {
         self.repair.refilled
     }
