@@ -1,47 +1,54 @@
-//! What becomes of a value beside those of other variants.
+//! Comparison of a trial's value with other variants' values: the key `against` of a reading.
 
 use serde::Deserialize;
 use tenter_config::Written;
 
-/// What becomes of a value beside those of other variants with the same seed.
+/// Formula that compares a trial's value with the values that other variants have for the same seed
+/// at the same point.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Against {
-    /// How many times that of the variant it is.
+    /// The value divided by the named variant's value.
     RatioTo(String),
-    /// 1 when it is at most that of the variant; else 0.
+    /// 1 if the value is at most the named variant's value, else 0.
     AtMost(String),
-    /// 1 when it is at least that of the first variant and at most that of the second; else 0.
+    /// 1 if the value is at least the first variant's value and at most the second's, else 0.
     Between([String; 2]),
-    /// By how many percent it is greater than that of the variant; below zero where it is less.
+    /// Percent by which the value exceeds the named variant's value; negative if it is less.
     ChangeFrom(String),
-    /// Where a straight line through the value of another variant and this one ends: what grows
-    /// by the same amount with each micro-batch, say, needs no trial of all of them.
+    /// Linear extrapolation: a straight line through another variant's value and this one, read at
+    /// a third place. A time that grows by the same amount with each micro-batch, for example, can
+    /// be read at the published micro-batch count without a trial that simulates all of them.
     StraightLine {
-        /// The other variant.
+        /// Name of the variant that gives the line's first point.
         through: String,
-        /// Where the other variant is on the line, where this one is, and where the line ends.
+        /// Places along the line, without a unit: the other variant's, this variant's, and the one
+        /// at which the line is read.
         at: [u32; 3],
-        /// What the value is divided by, 1 without: nanoseconds in a published unit, for example.
+        /// Divisor for the result, 1 if absent: it converts nanoseconds to the published unit, for
+        /// example.
         over: Option<u64>,
     },
-    /// How many times that of the second of each pair of variants that of the first is, on average
-    /// over the pairs.
+    /// Mean over the pairs: the first variant's value divided by the second's.
     MeanRatio(Vec<[String; 2]>),
-    /// By how many percent that of the first of each pair is less than that of the second, on
-    /// average over the pairs.
+    /// Mean over the pairs: percent by which the first variant's value is less than the second's.
     MeanPercentLess(Vec<[String; 2]>),
-    /// In how many of the pairs that of the first is less than `percent` of the second's.
+    /// Number of pairs in which the first variant's value is less than `percent` of the second's.
     CountBelow {
-        /// The limit, in percent of the second value.
+        /// Limit, in percent of the second variant's value.
         percent: u32,
-        /// The pairs.
+        /// Pairs of variant names.
         pairs: Vec<[String; 2]>,
     },
 }
 
 impl Against {
-    /// Reads the name of a variant, which means the ratio to it, or a mapping.
+    /// Reads the key `against`: a bare variant name means the ratio to that variant; a mapping
+    /// names the formula.
+    ///
+    /// # Errors
+    /// Says what is wrong with the mapping, or that a straight line has both points at one place or
+    /// divides by zero.
     pub(crate) fn read(written: &Written) -> Result<Against, String> {
         let against = match written {
             Written::Word(name) | Written::Text(name) => Against::RatioTo(name.clone()),
@@ -56,7 +63,7 @@ impl Against {
         }
     }
 
-    /// The variants whose values the row's own value is set against.
+    /// Returns the variants that the value is compared with, pair by pair for formulas over pairs.
     pub fn variants(&self) -> &[String] {
         match self {
             Against::RatioTo(other)
@@ -70,7 +77,8 @@ impl Against {
         }
     }
 
-    /// The value that counts, of its own and those of the other variants in their order.
+    /// Evaluates the formula for a trial's `value` and the `others`, which are the values of
+    /// [`variants`](Self::variants) in the same order. Formulas over pairs do not use `value`.
     pub(crate) fn of(&self, value: f64, others: &[f64]) -> f64 {
         let holds = |holds: bool| f64::from(u8::from(holds));
         match (self, others) {
@@ -83,18 +91,21 @@ impl Against {
                 let end = other + (value - other) * (end - first) / (second - first);
                 end / over.unwrap_or(1) as f64
             }
+            // Formulas over pairs compare other variants with each other; the row's own value does
+            // not enter.
             (Against::MeanRatio(_), others) => mean_ratio(others),
             (Against::MeanPercentLess(_), others) => 100.0 * (1.0 - mean_ratio(others)),
             (Against::CountBelow { percent, .. }, others) => {
                 let below = |&ratio: &f64| 100.0 * ratio < f64::from(*percent);
                 ratios(others).filter(below).count() as f64
             }
+            // Too few values: NaN lies in no band, so a judged row is a miss.
             _ => f64::NAN,
         }
     }
 }
 
-/// The ratios of pairs that follow each other.
+/// Divides the first value of each consecutive pair by the second.
 fn ratios(values: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let (pairs, _) = values.as_chunks::<2>();
     pairs.iter().map(|[one, other]| one / other)

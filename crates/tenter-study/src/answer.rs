@@ -1,4 +1,4 @@
-//! What a study answers.
+//! Answers of studies and sweeps: each row with its published value, measured value and verdict.
 
 use serde::{Deserialize, Serialize};
 use tenter_record::NoteRow;
@@ -8,27 +8,30 @@ use crate::gate::{Gate, Origin};
 use crate::pauses::Pauses;
 use crate::value::Value;
 
-/// How a measured value compares with its band.
+/// Result of comparing a measured value with its band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Inside, the ends included.
+    /// The value lies inside the band; both ends belong to the band.
     Match,
-    /// Outside, or not measured.
+    /// The value lies outside the band, or the trials gave no value.
     Miss,
-    /// The row has no band, or is for information only.
+    /// The row has no band, or its gate is [`Gate::Info`].
     Info,
-    /// The row has a band, but the quick form is another experiment than the published one.
+    /// The row has a band, but the trials are not the published experiment: a quick form with other
+    /// settings, or a scenario that the user changed.
     #[serde(rename = "not judged")]
     NotJudged,
 }
 
 impl Verdict {
-    /// Judges a value.
+    /// Judges a value. A judged row (a gate other than `info`, with a band) without a value is a
+    /// miss.
     pub fn of(gate: Gate, band: Option<[f64; 2]>, measured: Option<f64>) -> Verdict {
         match (gate, band) {
             (Gate::Info, _) | (_, None) => Verdict::Info,
             (_, Some([low, high])) => {
+                // NaN compares false with both ends, so a value that is no number is a miss, too.
                 if measured.is_some_and(|value| low <= value && value <= high) {
                     Verdict::Match
                 } else {
@@ -38,7 +41,7 @@ impl Verdict {
         }
     }
 
-    /// The word for it, as in JSON.
+    /// Returns the verdict as tables and JSON write it.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Match => "match",
@@ -49,19 +52,19 @@ impl Verdict {
     }
 }
 
-/// What several seeds measured.
+/// Range that the values of several seeds cover.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// How many seeds have a value.
+    /// Number of seeds that have a value.
     pub values: usize,
-    /// The least of the values.
+    /// Smallest value, in the metric's unit.
     pub least: f64,
-    /// The greatest of the values.
+    /// Greatest value, in the metric's unit.
     pub greatest: f64,
 }
 
 impl Spread {
-    /// Of the numbers among these values; `None` where there is none.
+    /// Returns the range that the numbers among `values` cover, or `None` if no value is a number.
     pub fn of(values: &[Value]) -> Option<Spread> {
         let numbers: Vec<f64> = values.iter().filter_map(Value::number).collect();
         Some(Spread {
@@ -73,7 +76,7 @@ impl Spread {
 }
 
 impl Spread {
-    /// How many values there are, the least and the greatest, to follow the name of a statistic.
+    /// Formats the range as a suffix to the name of a statistic: `: 5 values from 1.20 to 3.40`.
     pub(crate) fn words(self) -> String {
         let text = |value: f64| {
             if value.fract() == 0.0 {
@@ -90,41 +93,45 @@ impl Spread {
     }
 }
 
-/// One published value beside what one variant measured.
+/// One row of an answer: a published value beside the value that one variant measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseAnswer {
-    /// The case, for instance `16MiB`.
+    /// Name of the case, for instance `16MiB`.
     pub case: String,
-    /// Which of several things of that case it is, for instance a fabric.
+    /// Name of the bar within the case, for instance a fabric, if the case has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bar: Option<String>,
-    /// The published column, which ends with its unit.
+    /// Name of the metric: the published column, or the reading's name. It ends with the unit.
     pub metric: String,
-    /// The variant that measured.
+    /// Name of the variant whose trials gave the measured value.
     pub variant: String,
-    /// The published value; missing where none was published.
+    /// Published value; `None` if the source prints none.
     pub published: Option<Value>,
-    /// Whose the row is.
+    /// Tells a row of the source from an expectation that the project added.
     #[serde(default)]
     pub origin: Origin,
-    /// The measured value; missing when the case did not come to its end.
+    /// Measured value; `None` if the trials gave none, for instance because they did not complete.
     pub measured: Option<Value>,
-    /// Of which trials the measured value is, where there are several.
+    /// Statistic and the number of seeds behind the measured value, such as `median of 5 seeds`;
+    /// `None` for one trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistic: Option<String>,
-    /// How far the values of the seeds are apart, where there are several.
+    /// Range of the seeds' values; `None` for one trial, or if the statistic is itself a distance
+    /// between seeds or a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
-    /// Where the value is judged: lower and upper end of its band.
+    /// Lower and upper end of the band, both inside; `None` if the row has none, or if another
+    /// variant is the judged one.
     pub band: Option<[f64; 2]>,
-    /// What the band decides.
+    /// Consequence of a value outside the band.
     pub gate: Gate,
-    /// The comparison.
+    /// Verdict on the measured value by band and gate.
     pub verdict: Verdict,
 }
 
 impl CaseAnswer {
-    /// Measured over published, less one, in per cent.
+    /// Returns (measured / published − 1) in percent; `None` if either is missing or no number, or
+    /// if the published value is 0.
     pub fn deviation_percent(&self) -> Option<f64> {
         let published = self.published.as_ref()?.number()?;
         let measured = self.measured.as_ref()?.number()?;
@@ -132,65 +139,68 @@ impl CaseAnswer {
     }
 }
 
-/// How many rows of a gate there are, and how many match.
+/// Number of judged rows under one gate, and number of matches among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Rows inside their band.
+    /// Rows whose value lies inside the band.
     pub matches: usize,
-    /// All rows.
+    /// All rows under the gate, except those that are not judged.
     pub rows: usize,
 }
 
-/// A variant that was run.
+/// A variant that was run, with its trials and their notes. In a study it is a cell, which also
+/// stands for the named values of the axes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnswerVariant {
-    /// Its name.
+    /// Name of the variant in the rows of the answer.
     pub name: String,
-    /// What it stands for, in a line.
+    /// Description in one line; the variant's settings if the study gives none.
     pub about: String,
-    /// Trials with how many seeds.
+    /// Number of trials that were run, one for each seed and, in a sweep, for each point.
     pub trials: usize,
-    /// The seeds, where the study names some; missing in answers of an earlier version.
+    /// Seeds in ascending order. Empty for a study that chooses no seeds, and in answers that an
+    /// earlier version wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
-    /// What a reader of the numbers must know: the notes of its trials, equal ones once.
+    /// Notes of the trials, such as settings without effect; equal notes appear once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRow>,
 }
 
-/// The answer of one study.
+/// The answer of one study or sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyAnswer {
-    /// Name of the study.
+    /// Name of the study, `<group>/<study>`, or of the sweep.
     pub study: String,
-    /// What it is about, in a line.
+    /// Title in one line; the description if there is no title.
     pub title: String,
-    /// Public title of the source, and where in it.
+    /// Public title of the source and the place in it; empty for a sweep without a source.
     pub source: String,
-    /// Whether this is its quick form.
+    /// True if the quick form was run.
     pub quick: bool,
-    /// The variants that were run.
+    /// Variants that were run, in the order of the description.
     pub variants: Vec<AnswerVariant>,
-    /// The names of those that the user has left out; their rows are missing.
+    /// Names of the cells that the user left out with `--variant` or `--only`; their rows are
+    /// missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Digest of the trials of all variants, in hexadecimal.
+    /// Digest over the trials of all variants, in hexadecimal.
     pub digest: String,
-    /// Metric by metric, case by case, variant by variant.
+    /// Rows, ordered by reading, then by case, then by variant.
     pub cases: Vec<CaseAnswer>,
-    /// Who was paused, for each variant in which a NIC was.
+    /// PFC pauses of the NICs, one entry for each variant in which a NIC was paused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pauses>,
-    /// What a report draws of it.
+    /// Bar charts that a report draws from the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<Chart>,
-    /// What it draws of single trials.
+    /// Drawings that a report makes from records of the trials, such as queue depth over time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawings: Vec<Drawing>,
 }
 
 impl StudyAnswer {
-    /// The rows of a gate, without those that a quick form cannot judge.
+    /// Counts the rows under `gate`, without those that are not judged.
     pub fn tally(&self, gate: Gate) -> Tally {
         let judged = |case: &&CaseAnswer| case.verdict != Verdict::NotJudged;
         let rows = self
@@ -204,29 +214,31 @@ impl StudyAnswer {
         })
     }
 
-    /// How many rows have a band that this form cannot be held against.
+    /// Counts the rows that have a band but are not judged, because the quick form or the user's
+    /// settings make another experiment.
     pub fn not_judged(&self) -> usize {
         let rows = self.cases.iter();
         rows.filter(|case| case.verdict == Verdict::NotJudged)
             .count()
     }
 
-    /// Whether every required row matches.
+    /// Returns true if every judged `required` row matches: then the command exits with code 0.
     pub fn holds(&self) -> bool {
         let required = self.tally(Gate::Required);
         required.matches == required.rows
     }
 }
 
-/// The answers of one or more studies; as JSON, what `tenter study run --format json` prints.
+/// Answers of one or more studies; serialised to JSON, the output of `tenter study run --format
+/// json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// In the order in which they were asked for.
+    /// Answers in the order in which the user named the studies.
     pub studies: Vec<StudyAnswer>,
 }
 
 impl Answers {
-    /// Whether every required row of every study matches.
+    /// Returns true if every study [holds](StudyAnswer::holds).
     pub fn hold(&self) -> bool {
         self.studies.iter().all(StudyAnswer::holds)
     }

@@ -1,5 +1,6 @@
-//! Which seeds are run, where the luck of the hash decides: those whose paths are as a source shows
-//! them, which is known before a run.
+//! Choice of seeds for studies whose result depends on the luck of a hash: only seeds whose paths
+//! look as the source shows them are run. Paths follow from addresses and seed, so the choice is
+//! made before a run and cannot depend on what is measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,41 +11,43 @@ use tenter_topology::CableEnd;
 
 use crate::leaf::{Leaf, leaves};
 
-/// Which seeds are run: those that meet conditions, which are known before a run.
+/// The key `seeds` of a study that chooses its seeds by conditions on their paths.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChosenSeeds {
-    /// Seeds 1 to this are looked at, 1 to `runs` without.
+    /// Seeds 1 to `looked_at` are checked against the conditions; the default is `runs`.
     pub looked_at: Option<u64>,
-    /// Of those that meet the conditions, the first `runs` are run.
+    /// Number of seeds to run: the first ones that meet the conditions.
     pub runs: usize,
-    /// As many in a quick run, which has all seeds without this; with zero there is none.
+    /// Number of seeds in a quick run. If absent, a quick run has `runs` seeds; with 0 the study
+    /// has no quick form.
     pub quick_runs: Option<usize>,
-    /// The condition in words, and where the source shows it.
+    /// The condition in words, and the place where the source shows it.
     #[serde(default)]
     pub because: String,
-    /// On each leaf, the uplink with the most queue pairs has at most so many, and on at least one
-    /// exactly so many.
+    /// Queue pairs on the fullest uplink of all leaves: at least one leaf has an uplink with
+    /// exactly this number, and no leaf has one with more.
     pub hottest_uplink: Option<u64>,
-    /// On each leaf, the uplink with the most queue pairs has exactly so many.
+    /// Queue pairs on each leaf's fullest uplink, which must have exactly this number.
     pub hottest_uplink_of_each: Option<u64>,
-    /// On each leaf, flows of the same step meet on an uplink so many times.
+    /// Number of times that flows of the same step meet on an uplink; each leaf must have exactly
+    /// this number.
     pub collisions_per_leaf: Option<u64>,
-    /// Names of jobs in groups: those of a group share a link between switches, directly or by
-    /// way of others of the group, and those of different groups share none.
+    /// Groups of job names. The jobs of a group share links between switches, directly or through
+    /// other jobs of the group; jobs of different groups share none.
     pub sharing: Option<Vec<Vec<String>>>,
-    /// The variant whose paths must meet the conditions, for all variants alike; each variant's own
-    /// where this is missing.
+    /// The variant whose paths decide for all variants, so that all run the same seeds. If absent,
+    /// each variant's own paths decide for it.
     pub by: Option<String>,
 }
 
 impl ChosenSeeds {
-    /// The seeds that may be run, in their order.
+    /// Returns the seeds that are checked against the conditions, in ascending order.
     pub fn candidates(&self) -> std::ops::RangeInclusive<u64> {
         1..=self.looked_at.unwrap_or(self.runs as u64)
     }
 
-    /// Whether which seeds are run depends on the paths of a plan.
+    /// Returns true if a plan's paths decide which seeds are run; otherwise the first `runs` are.
     pub fn has_conditions(&self) -> bool {
         let counted = [
             self.hottest_uplink,
@@ -54,13 +57,14 @@ impl ChosenSeeds {
         counted.iter().any(Option::is_some) || self.sharing.is_some()
     }
 
-    /// Whether the paths of a plan meet the conditions.
+    /// Returns true if the paths that the plan's hashes give meet all conditions.
     ///
     /// # Errors
-    /// Those of building a simulation.
+    /// Fails if the simulation cannot be built, or its paths cannot be computed.
     pub fn meets(&self, plan: &Plan) -> Result<bool, SimulationError> {
         let simulation = Simulation::new(plan, Options::default())?;
-        // Where packets are balanced one by one no hash decides.
+        // If packets are balanced one by one, no hash decides a path, and every seed is as good as
+        // any.
         let Some(paths) = simulation.hash_paths()? else {
             return Ok(true);
         };
@@ -80,8 +84,8 @@ impl ChosenSeeds {
     }
 }
 
-/// How many uplinks of leaves jobs under test and background jobs both use; `None` where there are
-/// no background jobs, or where no hash decides.
+/// Counts the uplinks of leaves that both measured and background jobs use. Returns `None` without
+/// background jobs, and if no hash decides the paths.
 pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     if plan.jobs.iter().all(|job| !job.background) {
         return None;
@@ -97,8 +101,11 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     Some(leaves(&plan.topology).iter().map(shared).sum())
 }
 
-/// Whether jobs share links between switches with those of their own group, and with no others.
+/// Returns true if each group's jobs are connected by shared links between switches, and no link is
+/// shared by jobs of two groups.
 fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
+    // A cable to a host belongs to one job alone or is shared by placement; only links between
+    // switches depend on the hash.
     let is_trunk = |end: &CableEnd| {
         let peer = plan.topology.neighbour(end.node, end.port).node;
         !plan.topology.is_host(peer)
@@ -112,6 +119,8 @@ fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
     };
     let mut seen: BTreeSet<CableEnd> = BTreeSet::new();
     for group in groups {
+        // The group grows from one job: a job joins as soon as it shares a link with any job that
+        // has joined. Jobs that are left over in the end are not connected with the rest.
         let mut waiting: Vec<_> = group.iter().map(links).collect();
         let mut together = waiting.pop().unwrap_or_default();
         while let Some(next) = waiting.iter().position(|own| !own.is_disjoint(&together)) {
@@ -125,8 +134,9 @@ fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
     true
 }
 
-/// The most queue pairs on one uplink of a leaf.
+/// Returns the number of queue pairs on the leaf's fullest uplink.
 fn hottest_uplink(leaf: &Leaf, paths: &[HashPath]) -> u64 {
+    // A queue pair has a path for each step of each collective; as a set it counts once.
     let mut pairs: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
     for (port, path) in leaving(leaf, paths) {
         let pair = (path.job, path.from, path.to, path.queue_pair);
@@ -139,8 +149,8 @@ fn hottest_uplink(leaf: &Leaf, paths: &[HashPath]) -> u64 {
         .unwrap_or(0)
 }
 
-/// How often flows of the same step of a collective meet on an uplink of a leaf: of several that
-/// meet, each beyond the first counts.
+/// Counts how often flows of the same step of a collective meet on an uplink of the leaf: `n` flows
+/// on one uplink in one step are `n` − 1 collisions.
 fn collisions(leaf: &Leaf, paths: &[HashPath]) -> u64 {
     let mut flows: BTreeMap<_, u64> = BTreeMap::new();
     for (port, path) in leaving(leaf, paths) {
@@ -150,7 +160,7 @@ fn collisions(leaf: &Leaf, paths: &[HashPath]) -> u64 {
     flows.values().map(|flows| flows - 1).sum()
 }
 
-/// The flows that leave a leaf, each with its uplink.
+/// Returns the flows that leave the leaf for hosts elsewhere, each with its uplink on this leaf.
 fn leaving<'a>(leaf: &'a Leaf, paths: &'a [HashPath]) -> impl Iterator<Item = (u16, &'a HashPath)> {
     let paths = paths
         .iter()

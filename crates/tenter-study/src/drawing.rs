@@ -1,4 +1,4 @@
-//! What a report draws of a study.
+//! Charts and drawings that a report makes of a study.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,43 +6,49 @@ use tenter_config::Written;
 
 use crate::typed::typed;
 
-/// A drawing of a report: bars in groups, a group for each case.
+/// A bar chart of a report: one group of bars for each case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chart {
-    /// What it shows.
+    /// Title above the chart.
     pub title: String,
-    /// The metrics whose values are its bars.
+    /// Names of the metrics whose values are the bars.
     pub metrics: Vec<String>,
-    /// Which bars it has, by their names; all of these metrics where none is named.
+    /// Names of the bars to draw; if empty, all bars of these metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bars: Vec<String>,
-    /// What its axis measures, with the unit.
+    /// Label of the value axis, with the unit.
     pub axis: String,
 }
 
-/// A drawing of a report: what was recorded in the trials of some variants, on one pair of axes.
+/// A drawing of a report: records from the trials of some variants on one pair of axes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drawing {
-    /// What it is called.
+    /// Title above the drawing.
     pub title: String,
-    /// What is to be seen, in a sentence or two.
+    /// One or two sentences that tell the reader what to see.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// What is drawn.
+    /// The quantity that is drawn.
     pub shows: Shows,
-    /// The variants that are drawn; one that a quick run leaves out has no line.
+    /// Variants to draw, with the names of their lines. A variant that a quick run leaves out has
+    /// no line.
     pub lines: Vec<DrawnVariant>,
-    /// The ports whose queues are drawn, a line for each variant; none for completion times.
+    /// Ports whose queues are drawn, with one line for each variant; empty for completion times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortName>,
 }
 
-/// Kinds of dashes that tell lines of a colour apart, and so the variants of a port.
+/// Number of dash patterns. Colour tells the ports of a drawing apart and the pattern tells the
+/// variants, so a drawing of ports has at most `DASHES` variants.
 pub const DASHES: usize = 4;
 
 impl Drawing {
-    /// Those of a description, whose lines are of cells.
+    /// Reads the key `drawings`; `is_known` tells whether a name is that of a cell.
+    ///
+    /// # Errors
+    /// Says what is wrong with the form, or which drawing names a variant or ports that it cannot
+    /// have.
     pub(crate) fn read_all(
         written: &Written,
         is_known: impl Fn(&str) -> bool,
@@ -77,32 +83,35 @@ impl Drawing {
     }
 }
 
-/// A port by the nodes at both ends; of several links between them, all.
+/// A port, named by the nodes at both ends of its link. If several links join the nodes, all their
+/// ports are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortName {
-    /// The node that sends.
+    /// Name of the sending node, at whose port the queue is.
     pub node: String,
-    /// The node that it sends to.
+    /// Name of the node at the other end of the link.
     pub peer: String,
 }
 
-/// What a drawing shows.
+/// Quantity that a drawing shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shows {
-    /// The most that waited at ports between two samples, in the first trial.
+    /// Highest queue depth at each port between two samples, over time, in the first trial.
     QueueDepth,
-    /// What waited at ports after each change, in the first trial, where that was recorded.
+    /// Queue depth after each change, in the first trial, if the scenario records changes.
     QueueChanges,
-    /// The share of flows that are complete within a time, over all trials.
+    /// Share of flows that are complete within a time (the CDF of completion times), over all
+    /// trials.
     CompletionTimes,
-    /// The share of flows that take longer, so that a tail can be read.
+    /// Share of flows that take longer than a time (the complement of the CDF), which shows the
+    /// tail, over all trials.
     CompletionTail,
 }
 
 impl Shows {
-    /// Whether it is drawn of ports.
+    /// Returns true if the drawing needs ports: a queue is at a port, a completion time is not.
     pub fn is_of_ports(self) -> bool {
         matches!(self, Shows::QueueDepth | Shows::QueueChanges)
     }
@@ -112,8 +121,8 @@ impl Shows {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawnVariant {
-    /// Its name.
+    /// Name of the cell whose trials are drawn.
     pub variant: String,
-    /// What its line is called.
+    /// Name of the line in the legend.
     pub name: String,
 }

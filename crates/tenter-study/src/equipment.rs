@@ -1,13 +1,13 @@
-//! The equipment of a source, which its studies inherit: a study adds topology, workload and what
-//! its test varies.
+//! Check that a study inherits its source's equipment: a study adds topology, workload and what its
+//! test varies, nothing else.
 
 use std::collections::BTreeMap;
 
 use tenter_scenario::{Format, WrittenPaths, written_paths};
 use tenter_units::Budget;
 
-/// What switches, NICs, hosts and testers have: a study that has equipment sets nothing of it
-/// itself.
+/// Scenario sections that belong to the equipment: switches, NICs, hosts and testers. A study that
+/// names an equipment file must not set keys in these sections, except those in `varies`.
 const CONSTANTS: [&str; 5] = [
     "fabric.switch",
     "fabric.switching",
@@ -16,11 +16,12 @@ const CONSTANTS: [&str; 5] = [
     "endpoint",
 ];
 
-/// Checks the equipment that a scenario names, if it names any. `varies` are the keys that the
-/// test of the study varies, with reasons; `file` gives the text of a file.
+/// Checks a study's scenario against the equipment file that it names, if it names one. `varies`
+/// maps each key that the test varies to the reason; `file` returns the text of a file by its path.
 ///
 /// # Errors
-/// When a file is missing or is no equipment, or the scenario sets another constant.
+/// Fails if a file is missing or is no equipment, if the scenario sets a constant that `varies`
+/// does not have, or if `varies` has a key that the scenario does not set.
 pub(crate) fn check_scenario(
     scenario: &str,
     source_name: &str,
@@ -31,14 +32,14 @@ pub(crate) fn check_scenario(
         let text = file(name).ok_or("paths count from the folder of the study")?;
         Ok(text.into_bytes().into())
     };
-    // Its texts are in memory already.
+    // The texts are in memory already, so there is nothing to limit.
     let budget = Budget::unlimited();
     let written = written_paths(scenario, source_name, Format::Yaml, &files, &budget);
     let written = written.map_err(|problems| format!("\n{}", problems.render()))?;
     check(&written, varies)
 }
 
-/// Whether a key is another one or a part of it.
+/// Returns true if `key` is the key `of`, or a part of it: `a.b` and `a[0]` are parts of `a`.
 fn is_part(key: &str, of: &str) -> bool {
     let rest = key.strip_prefix(of);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -54,9 +55,11 @@ fn check(written: &WrittenPaths, varies: &BTreeMap<String, String>) -> Result<()
             "`varies` has `{key}`, which the scenario does not set; leave it out"
         ));
     }
+    // A study without equipment describes its switches and NICs itself.
     if written.of_equipment.is_empty() {
         return Ok(());
     }
+    // Paths of mappings and of their keys are both listed; a message names only the innermost ones.
     let is_leaf = |path: &&String| {
         let mut others = own.iter().filter(|other| other != path);
         !others.any(|other| is_part(other, path))

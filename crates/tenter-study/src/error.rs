@@ -1,24 +1,24 @@
-//! What can be wrong with a study.
+//! Errors in the files of a study.
 
-/// Why a study cannot be used: the file at fault and what to do.
+/// Error in a study, with the file at fault and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StudyError {
-    /// Its description does not hold.
+    /// The description `study.yaml`, or the scenario that it names, is invalid.
     #[error("{folder}/study.yaml: {message}")]
     Description {
-        /// Its folder.
+        /// Folder of the study, as messages show it.
         folder: String,
-        /// What is wrong, and the remedy.
+        /// Problem and remedy.
         message: String,
     },
-    /// A table of published values or of expectations does not hold.
+    /// A table of published values or of expectations is invalid, or lacks what the study asks for.
     #[error("{}{}: {message}", crate::registry::file_of(table), line.map(|line| format!(", line {line}")).unwrap_or_default())]
     Published {
-        /// Name of the table.
+        /// Name of the table: the file without `.csv`.
         table: String,
-        /// The line, counted from 1, where one is at fault.
+        /// Line at fault, counted from 1; `None` if the whole table is.
         line: Option<u64>,
-        /// What is wrong, and the remedy.
+        /// Problem and remedy.
         message: String,
     },
 }

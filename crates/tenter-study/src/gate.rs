@@ -1,21 +1,21 @@
-//! What a published row decides, and whose it is.
+//! Gate and origin of a published row.
 
 use serde::{Deserialize, Serialize};
 
-/// What follows when a measured value is outside its band.
+/// Consequence of a measured value outside its band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gate {
-    /// The study fails.
+    /// A miss fails the study: exit code 1.
     Required,
-    /// The miss is shown; the study does not fail.
+    /// A miss is shown and does not fail the study: no model is known that reaches the value.
     Open,
-    /// Nothing; the value is only shown.
+    /// The value is shown and never judged.
     Info,
 }
 
 impl Gate {
-    /// As it is written in tables.
+    /// Returns the gate as tables write it.
     pub fn word(self) -> &'static str {
         match self {
             Gate::Required => "required",
@@ -24,7 +24,8 @@ impl Gate {
         }
     }
 
-    /// The same, with a mark where the band is an expectation of the project's own.
+    /// Returns the gate for a reader, with `own band` added if the band is the project's
+    /// expectation.
     pub fn words(self, origin: Origin) -> String {
         match origin {
             Origin::Published => self.word().to_owned(),
@@ -33,20 +34,20 @@ impl Gate {
     }
 }
 
-/// Whose a row is.
+/// Author of a row's band and gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Its value, its band and its gate were fixed with the published values.
+    /// Value, band and gate were fixed together, when the published values were collected.
     #[default]
     Published,
-    /// The project has added it: the band is an expectation of its own, and so is the value where
-    /// the source prints none.
+    /// The project added the row: the band is its own expectation, and so is the value if the
+    /// source prints none.
     Own,
 }
 
 impl Origin {
-    /// As it is written in tables.
+    /// Returns the origin as tables write it.
     pub fn word(self) -> &'static str {
         match self {
             Origin::Published => "published",

@@ -1,9 +1,9 @@
-//! The leaves of a fabric.
+//! Leaves of a fabric, with their uplinks.
 
 use tenter_record::FlowRow;
 use tenter_topology::{HostId, NodeId, Topology};
 
-/// A leaf of a fabric: its hosts and the ports towards other switches.
+/// A switch with hosts, its hosts, and its ports towards other switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) name: String,
@@ -13,19 +13,20 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// Whether a flow leaves it: from one of its hosts to a host elsewhere.
+    /// Returns true if a flow leaves the leaf: it goes from one of the leaf's hosts to a host
+    /// elsewhere.
     pub(crate) fn is_left_by(&self, from: HostId, to: HostId) -> bool {
         self.hosts.contains(&from) && !self.hosts.contains(&to)
     }
 
-    /// The same of a flow that has been recorded.
+    /// Does what [`is_left_by`](Self::is_left_by) does, for a row of `flows.parquet`.
     pub(crate) fn is_left_by_recorded(&self, flow: &FlowRow) -> bool {
         let [from, to] = [flow.src_host, flow.dst_host].map(HostId::new);
         self.is_left_by(from, to)
     }
 }
 
-/// The switches with hosts, in the order of the topology.
+/// Returns all switches with hosts, in topology order.
 pub(crate) fn leaves(topology: &Topology) -> Vec<Leaf> {
     let switches = topology.switch_nodes();
     let leaf = |node: NodeId| {

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A study is a [sweep](Sweep) whose readings are held against a table of published values: one
-//! folder under `studies/` with a page, a description and a scenario. The published values are
-//! tables beside them, and switches and NICs are the equipment of a source, which its studies
-//! inherit. All are part of the program, so that a study runs from any folder.
+//! folder under `studies/` with a page, a description and a scenario. The tables lie beside the
+//! folders, and a source's switches and NICs are an equipment file that all its studies inherit.
+//! The program embeds all these files, so a study runs from any folder.
 //!
 //! **Architecture invariant.** Published values, bands and gates are read from the tables and
 //! nowhere else; nothing here knows a study by its name; no file, clock or environment is read.

@@ -1,23 +1,23 @@
-//! The notes of an answer's trials, as lines under its tables.
+//! Notes of an answer's trials, as lines below its tables.
 
 use tenter_record::NoteRow;
 
 use crate::answer::StudyAnswer;
 
-/// A note and the variants whose trials have it.
+/// A note with the variants whose trials have it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Noted<'a> {
-    /// The note; its numbers are those of the first trial that has it.
+    /// The note; its numbers are from the first trial that has it.
     pub note: &'a NoteRow,
-    /// The variants, in their order.
+    /// Names of the variants, in the answer's order.
     pub variants: Vec<&'a str>,
-    /// Further notes of these variants that differ from it in numbers alone.
+    /// Number of further notes of these variants that differ from `note` in numbers alone.
     pub alike: usize,
 }
 
 impl Noted<'_> {
-    /// The note with its variants in front, as a line without its end. Variants are left out where
-    /// there is only one in `all`.
+    /// Formats the note as a line without line end: severity, variants, text. `all` is the variant
+    /// count of the answer; with a single variant its name is left out.
     pub fn line(&self, all: usize) -> String {
         let variants = match self.variants.as_slice() {
             _ if all < 2 => String::new(),
@@ -34,7 +34,8 @@ impl Noted<'_> {
 }
 
 impl StudyAnswer {
-    /// The notes of all variants, warnings first, each once with the variants that have it.
+    /// Returns the notes of all variants, warnings first; each appears once with the variants that
+    /// have it.
     pub fn noted(&self) -> Vec<Noted<'_>> {
         let of = self
             .variants
@@ -44,7 +45,7 @@ impl StudyAnswer {
     }
 }
 
-/// The same of notes by the name of their variant.
+/// Merges notes that are given variant by variant, as [`StudyAnswer::noted`] does.
 pub fn noted<'a>(variants: impl Iterator<Item = (&'a str, &'a [NoteRow])>) -> Vec<Noted<'a>> {
     let mut all: Vec<Noted<'a>> = Vec::new();
     for (variant, notes) in variants {
@@ -64,11 +65,13 @@ pub fn noted<'a>(variants: impl Iterator<Item = (&'a str, &'a [NoteRow])>) -> Ve
             }
         }
     }
+    // The sort is stable: notes of equal severity stay in the order of the variants.
     all.sort_by_key(|noted| noted.note.severity);
     all
 }
 
-/// Whether two notes say the same with other numbers: one trial dropped 3 frames, the next 5.
+/// Returns true if two notes are equal except for numbers, as if one trial dropped 3 frames and the
+/// next one 5.
 fn is_alike(a: &NoteRow, b: &NoteRow) -> bool {
     let words = |note: &NoteRow| -> String {
         let text = note.text.chars();

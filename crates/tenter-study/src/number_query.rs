@@ -1,37 +1,38 @@
-//! A query that asks for one number of a trial.
+//! Queries that ask a trial for one number.
 
 use std::str::FromStr;
 
 use serde::Deserialize;
 use tenter_record::{Held, Query, Statistic};
 
-/// A query that asks for one number of a trial.
+/// A [`Query`] that was checked to ask for one number, not for a table of groups.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NumberQuery(Query);
 
 impl NumberQuery {
-    /// The table that it asks.
+    /// Returns the name of the table that the query reads.
     pub fn table(&self) -> &'static str {
         self.0.table()
     }
 
-    /// The unit of the number; empty where it has none.
+    /// Returns the unit of the number; empty if it has none.
     pub fn unit(&self) -> &str {
         self.0.unit()
     }
 
-    /// The number; nothing where no row has a value.
+    /// Evaluates the query on a trial; `None` if no row has a value.
     pub fn of(&self, trial: Held<'_>) -> Option<f64> {
         self.0.number(&trial)
     }
 
-    /// The statistic that the query is, where it is a single one of an expression of columns.
+    /// Returns the query's statistic if the query is one statistic over an expression of columns,
+    /// such as `p99(flows.fct_ns)`: only then can the rows of several seeds be pooled.
     pub(crate) fn pooled(&self) -> Option<Statistic> {
         self.0.pooled()
     }
 
-    /// The values of which that statistic makes the number.
+    /// Returns the values of the rows to which the statistic would be applied.
     pub(crate) fn each(&self, trial: Held<'_>) -> Vec<f64> {
         self.0.each(&trial)
     }

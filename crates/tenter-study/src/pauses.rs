@@ -1,4 +1,4 @@
-//! Who was paused in the trials of a variant, and what switches had to hold.
+//! PFC pauses of the NICs in the trials of a variant, and the buffer that switches needed.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,52 +6,58 @@ use tenter_record::Counts;
 
 use crate::read::Ended;
 
-/// How evenly pauses fell on the NICs over all trials of a variant, and the buffer that it took.
+/// Distribution of pauses over the NICs in all trials of a variant, and the buffer that was needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pauses {
-    /// The variant.
+    /// Name of the cell.
     pub variant: String,
-    /// XOFF frames that the NIC with the fewest received, in any trial.
+    /// XOFF frames that the least paused NIC received, over all trials.
     pub nic_xoff_min_frames: u64,
-    /// Mean of all NICs and trials.
+    /// XOFF frames for each NIC, averaged over all NICs and trials.
     pub nic_xoff_mean_frames: f64,
-    /// XOFF frames that the NIC with the most received, in any trial.
+    /// XOFF frames that the most paused NIC received, over all trials.
     pub nic_xoff_max_frames: u64,
-    /// Jain's index of the XOFF frames of the NICs, the least of all trials: 1 where each received
-    /// as many, 1/n where only one of n did.
+    /// Jain's index over the NICs' XOFF frames, of the least even trial: 1 if all NICs received
+    /// equally many frames, 1/n if a single one of n NICs received all.
     pub nic_xoff_evenness: f64,
-    /// Most bytes that the pools of one switch held; nothing without pools.
+    /// Most bytes that one switch held in its buffer pools, over all trials; `None` without pools.
     pub switch_high_water_bytes: Option<u64>,
-    /// The switch that did; empty without pools.
+    /// Name of the switch that held them; empty without pools.
     pub switch: String,
 }
 
-/// The same of one trial.
+/// Pauses of the NICs in one trial, from which [`Pauses`] are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialPauses {
+    /// XOFF frames that the least paused NIC received.
     least: u64,
+    /// XOFF frames that the most paused NIC received.
     most: u64,
+    /// XOFF frames that all NICs received.
     sum: u64,
     nics: u64,
     evenness: f64,
-    /// The fullest pools of a switch, and its name.
+    /// High-water mark in bytes and name of the switch with the fullest pools.
     held: Option<(u64, String)>,
 }
 
 impl TrialPauses {
-    /// Of a trial; the first nodes are the NICs.
+    /// Counts the pauses of a trial.
     pub fn of(trial: Ended<'_>) -> TrialPauses {
         let counts = trial.held.results.counts;
         let nics = trial.plan.topology.hosts;
         let ports = counts.ports.iter();
+        // Hosts have the first node numbers, before all switches.
         let of_nics = ports.filter(|row| (row.node as usize) < nics);
         let frames: Vec<u64> = of_nics.map(|row| row.rx_xoff_frames).collect();
         TrialPauses::counted(&frames, counts)
     }
 
+    /// Counts pauses by the XOFF `frames` of each NIC and the switches' rows of `counts`.
     fn counted(frames: &[u64], counts: &Counts) -> TrialPauses {
         let switches = counts.switches.iter();
         let held = switches.filter_map(|row| Some((row.pool_high_water_bytes?, &row.node_name)));
+        // Of equally full switches the first counts, whatever the number of threads.
         let fullest = held.reduce(|a, b| if b.0 > a.0 { b } else { a });
         TrialPauses {
             least: frames.iter().copied().min().unwrap_or(0),
@@ -65,7 +71,7 @@ impl TrialPauses {
 }
 
 impl Pauses {
-    /// Of the trials of a variant; `None` where no NIC was ever paused.
+    /// Combines the trials of a variant; `None` if no NIC was paused in any of them.
     pub(crate) fn of(variant: &str, trials: &[&TrialPauses]) -> Option<Pauses> {
         let most = trials.iter().map(|of| of.most).max();
         let most = most.filter(|&most| most > 0)?;
@@ -86,7 +92,7 @@ impl Pauses {
 }
 
 impl Pauses {
-    /// What one switch held at most, in MB with one place; a dash where no switch has pools.
+    /// Formats the high-water mark in MB with one decimal; a dash if no switch has pools.
     pub fn held(&self) -> String {
         let held = self.switch_high_water_bytes;
         held.map_or_else(
@@ -96,10 +102,11 @@ impl Pauses {
     }
 }
 
-/// Jain's fairness index: the square of the sum over n times the sum of squares; 1 for zeros.
+/// Returns Jain's fairness index of n counts: (Σx)² / (n · Σx²), and 1 if all counts are 0.
 fn jain(counts: &[u64]) -> f64 {
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();
     let squares: f64 = counts.iter().map(|&count| (count as f64).powi(2)).sum();
+    // Without any pause nothing is uneven, and 0/0 would be no number.
     if squares == 0.0 {
         1.0
     } else {

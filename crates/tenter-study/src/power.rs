@@ -1,12 +1,12 @@
-//! What is read of what a fabric drew, also with other constants than those of its power profile.
+//! Power of a trial's fabric, also with other constants than those of its power profile.
 
 use std::collections::BTreeMap;
 
 use tenter_plan::{Plan, PowerConstants, PoweredParts};
 use tenter_record::PowerRow;
 
-/// What was counted, with the power that follows from other constants; nothing of a plan without a
-/// power profile.
+/// Recomputes the power row of a trial with some `constants` of its power profile replaced; the
+/// bits that the trial counted stay. Returns `None` if the plan has no power profile.
 pub(crate) fn with(
     constants: &BTreeMap<String, u64>,
     plan: &Plan,
@@ -16,6 +16,8 @@ pub(crate) fn with(
     changed(constants, own, &PoweredParts::of(&plan.topology), counted)
 }
 
+/// Replaces `constants` in `own` and recomputes the row for the fabric's `parts`; `None` if there
+/// is no constant with one of the names.
 fn changed(
     constants: &BTreeMap<String, u64>,
     mut own: PowerConstants,
@@ -30,11 +32,15 @@ fn changed(
         dynamic_energy: own.dynamic_joules(counted.switched_bits, counted.cabled_bits),
         ..counted.clone()
     };
+    // The power over throughput and the energy for each bit follow from the fields above.
     row.add_means();
     Some(row)
 }
 
-/// Whether a power profile has all of these constants; else the first that it has not.
+/// Checks that a power profile has constants with all of these names.
+///
+/// # Errors
+/// Names the first one that it lacks.
 pub(crate) fn check(constants: &BTreeMap<String, u64>) -> Result<(), String> {
     let mut any = PowerConstants::default();
     match constants.keys().find(|name| any.constant(name).is_none()) {

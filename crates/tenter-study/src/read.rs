@@ -1,4 +1,4 @@
-//! What is read of a trial: the number of a query, or one of few words for what no table has.
+//! Reading of one value from a trial: the number of a query, or a word for a value in no table.
 
 use std::collections::BTreeMap;
 
@@ -15,40 +15,38 @@ use crate::power;
 use crate::throughput::Throughput;
 use crate::value::{TrialValue, Value};
 
-/// What no table of a trial has.
+/// A value that no table of a trial has: the key `of` of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
-    /// How many queue pairs to hosts elsewhere each uplink of a leaf has, in the order of its
-    /// ports.
+    /// Queue pairs to hosts elsewhere on each uplink of a leaf, in port order, as in `4+5+3+4`.
     QpsPerUplink,
-    /// The load of the uplink whose load is furthest from the mean, in frame bytes of one queue
-    /// pair.
+    /// Load of the leaf's uplink that is furthest from the mean, as a multiple of the mean frame
+    /// bytes of a flow that leaves the leaf.
     QpEquivalentsPerUplink,
-    /// How long the NIC was paused that sent the flow that ended last, in ms.
+    /// Time in ms for which PFC paused the NIC that sent the measured flow that ended last.
     SlowestSenderXoffMs,
-    /// How many uplinks measured jobs share with background jobs, where a hash decides that.
+    /// Number of uplinks that measured jobs share with background jobs, if a hash decides that.
     SharedUplinks,
-    /// The payload of the messages of measured jobs that arrived in a window of time, over its
-    /// length, in Gb/s.
+    /// Payload of measured jobs' messages that arrived in a time window, over its length, in Gb/s.
     AcceptedGbps,
-    /// That payload over the one that was posted in the same window, in percent.
+    /// Payload that arrived in a time window, in percent of the payload that was posted in it.
     AcceptedPercent,
-    /// How many switches the fabric has; in a scheduled one its leaves and fabric elements.
+    /// Number of switches; in a scheduled fabric its leaves and fabric elements.
     Switches,
-    /// How many ports of switches are used.
+    /// Number of switch ports that are in use.
     SwitchPorts,
-    /// How many cables connect switches.
+    /// Number of cables between switches.
     FabricCables,
-    /// The rate of the ports of switches in one direction, in Gb/s for each NIC.
+    /// Rate of all switch ports in one direction, divided by the number of NICs, in Gb/s.
     SwitchGbpsPerNic,
-    /// The power of all switch chips; nothing where that of one is not published.
+    /// Power of all switch chips, in W; no value if the power of a chip is not published.
     SwitchChipsWatts,
-    /// Static power over throughput.
+    /// Static power over throughput, in W per Gb/s.
     StaticWPerGbps,
-    /// Dynamic power over throughput.
+    /// Dynamic power over throughput, in W per Gb/s.
     DynamicWPerGbps,
-    /// Static and dynamic energy for each bit that was received.
+    /// Static and dynamic energy for each received payload bit, in pJ.
     PjPerBit,
 }
 choice!(Word {
@@ -68,26 +66,28 @@ choice!(Word {
     "pj-per-bit" => PjPerBit,
 });
 
-/// What is read of each trial.
+/// A value to read from each trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Read {
-    /// The number of a query.
+    /// The number that a query gives.
     Query(String),
-    /// The number of a query, of a trial that came to its end.
+    /// The number that a query gives; no value if the trial was stopped before its end.
     Completed(String),
-    /// The values of which the statistic of a query is made, to be put together with those of
-    /// other seeds.
+    /// The values to which a query's statistic would be applied; the answer applies it to the
+    /// values of all seeds together.
     Pooled(String),
-    /// Something else.
+    /// A value that no table has.
     Word {
-        /// What it is.
+        /// The value to read.
         of: Word,
-        /// The leaf, where it is read at one.
+        /// Name of the leaf, for values that are read at one.
         leaf: Option<String>,
-        /// From when until when, in µs of the trial, but no longer than messages are posted.
+        /// Window for accepted throughput, in µs from the start of the trial: from the first up to,
+        /// but not including, the second. It ends early if the last message is posted before its
+        /// end.
         window_us: Option<[u64; 2]>,
-        /// Constants of the power profile, and what they are in place of their values. What a run
-        /// has counted does not depend on them.
+        /// Constants of the power profile to replace. Power changes no result, so the trial is the
+        /// same.
         constants: BTreeMap<String, u64>,
     },
 }
@@ -95,17 +95,18 @@ pub enum Read {
 /// A trial that has ended, as readings see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'t> {
-    /// What was run.
+    /// The plan that was simulated.
     pub plan: &'t Plan,
-    /// What it has left.
+    /// Tables and summary that the trial left.
     pub held: Held<'t>,
 }
 
 impl Read {
-    /// A query of completed trials alone or of all, or the values of which its statistic is made.
+    /// Makes a reading from the text of a query: `pooled` keeps the values for a statistic over all
+    /// seeds, and `completed` gives no value for trials that were stopped.
     ///
     /// # Errors
-    /// Why the query does not hold, or has no values to be put together.
+    /// Says why the query is invalid, or that it is not one statistic and so cannot be pooled.
     pub(crate) fn query(text: &str, pooled: bool, completed: bool) -> Result<Read, String> {
         let query: NumberQuery = text.parse()?;
         match (pooled, query.pooled()) {
@@ -118,7 +119,7 @@ impl Read {
         }
     }
 
-    /// A word.
+    /// Makes a reading of a word without further keys.
     pub(crate) fn word(of: Word) -> Read {
         Read::Word {
             of,
@@ -128,6 +129,7 @@ impl Read {
         }
     }
 
+    /// Parses the query again, which [`query`](Self::query) has checked; `None` for a word.
     fn asked(&self) -> Option<NumberQuery> {
         match self {
             Read::Query(text) | Read::Completed(text) | Read::Pooled(text) => text.parse().ok(),
@@ -135,7 +137,7 @@ impl Read {
         }
     }
 
-    /// What it is known by: equal texts read the same.
+    /// Returns the text that identifies the reading: readings with equal keys read the same value.
     pub fn key(&self) -> String {
         match self {
             Read::Query(text) => text.clone(),
@@ -145,7 +147,7 @@ impl Read {
         }
     }
 
-    /// The unit of its value; empty where it has none.
+    /// Returns the unit of the value; empty if it has none, and for all words.
     pub fn unit(&self) -> String {
         let query = self.asked();
         query.map_or_else(String::new, |query| query.unit().to_owned())
@@ -155,7 +157,8 @@ impl Read {
         self.asked().is_some_and(|query| query.table() == table)
     }
 
-    /// Whether it looks at flows one by one.
+    /// Returns true if the reading needs the rows of `flows.parquet`, so that the trial must keep
+    /// them.
     pub fn is_of_flows(&self) -> bool {
         let words = [
             Word::QpEquivalentsPerUplink,
@@ -169,12 +172,12 @@ impl Read {
         }
     }
 
-    /// Whether it looks at samples.
+    /// Returns true if the reading needs the rows of `samples.parquet`.
     pub fn is_of_samples(&self) -> bool {
         self.is_of(SampleRow::TABLE)
     }
 
-    /// The statistic of pooled values.
+    /// Returns the statistic to apply to the values of all seeds, if the reading is pooled.
     pub(crate) fn pooled(&self) -> Option<Statistic> {
         match self {
             Read::Pooled(_) => self.asked()?.pooled(),
@@ -182,7 +185,7 @@ impl Read {
         }
     }
 
-    /// The number that a value stands for.
+    /// Reduces a trial's value to a number: pooled values by their statistic. `None` for a text.
     pub(crate) fn number(&self, value: &TrialValue) -> Option<f64> {
         match value {
             TrialValue::Several(values) => self.pooled()?.of(values.clone()),
@@ -190,7 +193,7 @@ impl Read {
         }
     }
 
-    /// The value of a trial; nothing where no row has one.
+    /// Reads the value of a trial; `None` if no row has one.
     pub fn of(&self, trial: Ended<'_>) -> Option<TrialValue> {
         match self {
             Read::Completed(_) if !trial.held.results.summary.complete => None,
@@ -216,6 +219,7 @@ impl Read {
     }
 }
 
+/// Reads the number that a word stands for.
 fn word(
     of: Word,
     leaf: Option<&str>,
@@ -232,6 +236,7 @@ fn word(
         throughput.window(window_us?).filter(|_| complete)
     };
     match of {
+        // `Read::of` reads this one itself, because it is a text.
         Word::QpsPerUplink => None,
         Word::QpEquivalentsPerUplink => equivalents_per_uplink(&leaf_of(leaf, trial)?, trial),
         Word::SlowestSenderXoffMs => slowest_sender_xoff_ms(trial),
@@ -250,7 +255,7 @@ fn word(
     }
 }
 
-/// What is read of what the fabric consists of.
+/// Reads a count, a rate or a power from the fabric's bill of materials.
 fn of_bill(of: Word, bill: &Bill) -> Option<f64> {
     let over_switches = |of: fn(&(u64, f64)) -> f64| -> f64 {
         let lines = bill.switches.iter();
@@ -265,6 +270,7 @@ fn of_bill(of: Word, bill: &Bill) -> Option<f64> {
         Word::SwitchPorts => Some(over_switches(|&(count, _)| count as f64)),
         Word::FabricCables => {
             let inside = bill.cables.iter();
+            // Cables at a NIC lead to hosts and are no part of the fabric.
             let inside = inside.filter(|line| !line.between.starts_with("NIC"));
             Some(inside.map(|line| line.count).sum::<u64>() as f64)
         }
@@ -277,7 +283,7 @@ fn of_bill(of: Word, bill: &Bill) -> Option<f64> {
     }
 }
 
-/// How long the NIC was paused that sent the flow that ended last, in ms.
+/// Returns the paused time, in ms, of the NIC that sent the measured flow that ended last.
 fn slowest_sender_xoff_ms(trial: Ended<'_>) -> Option<f64> {
     let results = trial.held.results;
     let is_measured = |flow: &&FlowRow| {
@@ -285,6 +291,7 @@ fn slowest_sender_xoff_ms(trial: Ended<'_>) -> Option<f64> {
         job.is_none_or(|job| !job.job.background)
     };
     let last = results.flows.iter().filter(is_measured);
+    // At equal times the highest host decides, so the row order does not.
     let last = last.max_by_key(|flow| (flow.received, flow.src_host))?;
     let mut ports = results.counts.ports.iter();
     let row = ports.find(|row| row.node == last.src_host)?;
@@ -296,7 +303,7 @@ fn leaf_of(name: Option<&str>, trial: Ended<'_>) -> Option<Leaf> {
     leaves.find(|leaf| Some(leaf.name.as_str()) == name)
 }
 
-/// The uplinks of a leaf.
+/// Returns the rows of `ports.parquet` for the leaf's uplinks, in port order.
 fn uplinks<'a>(leaf: &'a Leaf, trial: Ended<'a>) -> impl Iterator<Item = &'a PortRow> {
     let ports = trial.held.results.counts.ports.iter();
     ports.filter(|row| row.node == leaf.node.number() && leaf.uplinks.contains(&row.port))
@@ -307,7 +314,8 @@ fn queue_pairs_per_uplink(leaf: &Leaf, trial: Ended<'_>) -> Option<String> {
     Some(counts.collect::<Option<Vec<String>>>()?.join("+"))
 }
 
-/// A trial that did not come to its end has lost or carried something else than the whole.
+/// Returns the uplink load that is furthest from the mean, as a multiple of a flow's mean frame
+/// bytes. A trial that was stopped has no value: its links carried only a part of the flows' bytes.
 fn equivalents_per_uplink(leaf: &Leaf, trial: Ended<'_>) -> Option<f64> {
     let results = trial.held.results;
     if !results.summary.complete {
@@ -315,6 +323,8 @@ fn equivalents_per_uplink(leaf: &Leaf, trial: Ended<'_>) -> Option<f64> {
     }
     let leaving = results.flows.iter();
     let leaving = leaving.filter(|flow| leaf.is_left_by_recorded(flow));
+    // Every flow is one queue pair's share of a transfer, so the mean over flows is one queue
+    // pair's load.
     let (bytes, flows) = leaving.fold((0, 0_u64), |(bytes, flows), flow| {
         (bytes + flow.rx_bytes, flows + 1)
     });
