@@ -1,4 +1,5 @@
-//! What the last full run of a study has measured.
+//! Recorded answers: measured values from the last full run of each study, which `docs/sources.md`
+//! shows.
 
 use serde::Deserialize;
 
@@ -8,33 +9,36 @@ use crate::registry::{StudyTexts, recorded_table};
 use crate::study::Study;
 use crate::value::Value;
 
-/// A row that was measured, or ended without a value.
+/// A row of `recorded.csv`.
 #[derive(Debug, Deserialize)]
 struct Row {
     case: String,
     bar: String,
     metric: String,
     variant: String,
-    /// Empty where the case did not come to its end.
+    /// Measured value; empty if the case did not complete.
     measured: String,
-    /// Of how many seeds it is, and how far apart they are.
+    /// Statistic, seed count and spread in words; empty for one trial.
     statistic: String,
 }
 
-/// The answer of the last full run of a study of the program that was recorded; rows that were not
-/// run are not judged. Bands and gates are today's, and so are the verdicts.
+/// Rebuilds a study's answer from its `recorded.csv` without running a trial. Bands, gates and
+/// verdicts are those of today's tables; a row that was not recorded is not judged.
 ///
 /// # Errors
-/// When the study does not hold.
+/// Fails if the study's files are invalid.
 pub fn recorded_answer(texts: &StudyTexts<'_>) -> Result<StudyAnswer, StudyError> {
     let study = Study::embedded(texts)?;
     let table = recorded_table(texts.name).unwrap_or_default();
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .from_reader(table.as_bytes());
+    // A line that does not parse is left out; its row is then not judged.
     let rows: Vec<Row> = reader.deserialize().filter_map(Result::ok).collect();
+    // An answer without trials has every row with its published value and band.
     let mut answer = study.sweep.answer(&[]);
     let first = table.lines().next().unwrap_or_default();
+    // The run's digest is a comment in the first line.
     let digest = first.strip_prefix("# digest ").unwrap_or_default();
     digest.clone_into(&mut answer.digest);
     for case in &mut answer.cases {

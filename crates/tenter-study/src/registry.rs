@@ -1,35 +1,36 @@
-//! The studies that are part of the program.
+//! The studies that are embedded in the program, with their tables and equipment.
 
 use tenter_units::nearest;
 
 use crate::gate::Origin;
 use crate::unknown::UnknownStudy;
 
-/// The texts of one study: the files of its folder.
+/// Texts from the folder of one study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StudyTexts<'a> {
-    /// Its name; for a study of the program its folder under `studies/`.
+    /// Study name; for an embedded study the folder below `studies/`, `<group>/<study>`.
     pub name: &'a str,
-    /// The folder, as messages call it.
+    /// Folder path as messages show it.
     pub folder: &'a str,
-    /// `README.md`: what the source says, and what is assumed.
+    /// `README.md`: the source's statements and the assumptions.
     pub readme: &'a str,
-    /// `study.yaml`: published rows, variants and what is judged.
+    /// `study.yaml`: published rows, variants and judged readings.
     pub description: &'a str,
-    /// `scenario.yaml`: what every variant starts from.
+    /// `scenario.yaml`: the scenario that every variant changes.
     pub scenario: &'a str,
 }
 
-/// The text of a file under `studies/`.
+/// Embeds the text of a file below `studies/`.
 macro_rules! text {
     ($($part:literal),+) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/studies/", $($part),+))
     };
 }
 
+/// Embeds each study's files and its `recorded.csv`.
 macro_rules! studies {
     ($($name:literal),+ $(,)?) => {
-        /// Every study, in the order in which they are listed.
+        /// All embedded studies, in listing order.
         pub static STUDIES: &[StudyTexts<'static>] = &[$(StudyTexts {
             name: $name,
             folder: concat!("studies/", $name),
@@ -38,17 +39,19 @@ macro_rules! studies {
             scenario: text!($name, "/scenario.yaml"),
         }),+];
 
-        /// What the last full run of each study has measured.
+        /// Study names and the measured values from each study's last full run, as CSV.
         static RECORDED: &[(&str, &str)] = &[$(($name, text!($name, "/recorded.csv"))),+];
     };
 }
 
+/// Embeds tables from one folder as pairs: table name and text.
 macro_rules! tables {
     ($folder:literal: $($name:literal),+ $(,)?) => {
         &[$(($name, text!($folder, "/", $name, ".csv"))),+]
     };
 }
 
+/// Embeds equipment files as pairs: the path by which a study's scenario names the file, and text.
 macro_rules! equipment {
     ($($name:literal),+ $(,)?) => {
         &[$((concat!("../../equipment/", $name, ".yaml"), text!("equipment/", $name, ".yaml"))),+]
@@ -109,7 +112,7 @@ studies![
     "ultra-ethernet/fabrics",
 ];
 
-/// The published tables that studies read, with their texts.
+/// Tables with published values, which are never edited to fit.
 static PUBLISHED: &[(&str, &str)] = tables![
     "published":
     "keysight-trials",
@@ -128,7 +131,7 @@ static PUBLISHED: &[(&str, &str)] = tables![
     "nccl-measured"
 ];
 
-/// The equipment of each source, with the texts.
+/// Equipment files, at least one for each source.
 static EQUIPMENT: &[(&str, &str)] = equipment![
     "a100-servers",
     "bandwidth-steering",
@@ -144,7 +147,7 @@ static EQUIPMENT: &[(&str, &str)] = equipment![
     "ultra-ethernet",
 ];
 
-/// The tables of our own expectations that studies read, with their texts.
+/// Tables with the project's own expectations.
 static EXPECTATIONS: &[(&str, &str)] = tables![
     "expectations":
     "evolved-ethernet-jobs-fluid",
@@ -168,26 +171,27 @@ static EXPECTATIONS: &[(&str, &str)] = tables![
     "ultra-ethernet-packet-books"
 ];
 
-/// The table of what the last full run of a study of the program has measured.
+/// Returns the text of an embedded study's `recorded.csv`.
 pub(crate) fn recorded_table(name: &str) -> Option<&'static str> {
     let found = RECORDED.iter().find(|(study, _)| *study == name);
     found.map(|(_, text)| *text)
 }
 
-/// The text of a table of published values or of expectations, by the stem of its file.
+/// Returns the text of an embedded table, published or expected, by its file name without `.csv`.
 pub fn published_table(name: &str) -> Option<&'static str> {
     let mut tables = PUBLISHED.iter().chain(EXPECTATIONS);
     let found = tables.find(|(table, _)| *table == name);
     found.map(|(_, text)| *text)
 }
 
-/// The text of a file of equipment, by its path as scenarios of studies name it.
+/// Returns the text of an embedded equipment file by the path that scenarios use,
+/// `../../equipment/NAME.yaml`.
 pub fn equipment_text(path: &str) -> Option<&'static str> {
     let found = EQUIPMENT.iter().find(|(of, _)| *of == path);
     found.map(|(_, text)| *text)
 }
 
-/// Whose the rows of a table are.
+/// Returns the origin of a table's rows. A table that is not embedded counts as published.
 pub(crate) fn origin_of(table: &str) -> Origin {
     if EXPECTATIONS.iter().any(|(name, _)| *name == table) {
         Origin::Own
@@ -196,8 +200,8 @@ pub(crate) fn origin_of(table: &str) -> Origin {
     }
 }
 
-/// The file of a table: of one that is part of the program from the root of the project, and
-/// otherwise in the folder of the study.
+/// Returns the path of a table for messages: from the project root if the table is embedded, else
+/// relative to the study's folder.
 pub(crate) fn file_of(table: &str) -> String {
     if published_table(table).is_none() {
         return format!("{table}.csv");
@@ -209,17 +213,19 @@ pub(crate) fn file_of(table: &str) -> String {
     format!("studies/{folder}/{table}.csv")
 }
 
-/// The studies of that name, or of that group (`methodology`), or `all`; each once, in the order
-/// asked for.
+/// Selects embedded studies by name, by group (`methodology`), or all of them (`all`). Each study
+/// appears once, at the first name that selects it.
 ///
 /// # Errors
-/// The first name that is none.
+/// Fails at the first name that is no study, group or `all`.
 pub fn select<N: AsRef<str>>(
     names: impl IntoIterator<Item = N>,
 ) -> Result<Vec<&'static StudyTexts<'static>>, UnknownStudy> {
     let mut selected: Vec<&StudyTexts<'_>> = Vec::new();
     for name in names {
         let given = name.as_ref();
+        // Names within one group are distinct, so only studies selected by earlier names can
+        // repeat.
         let before = selected.len();
         let mut known = false;
         for study in STUDIES.iter().filter(|study| is_meant(given, study.name)) {
@@ -235,6 +241,7 @@ pub fn select<N: AsRef<str>>(
     Ok(selected)
 }
 
+/// Returns true if `given` is the study's name, its group with or without a final `/`, or `all`.
 fn is_meant(given: &str, name: &str) -> bool {
     let group = given.trim_end_matches('/');
     let in_group = name

@@ -1,4 +1,4 @@
-//! A study: a sweep with the page on its source, its scenario and its equipment.
+//! Studies: a sweep with the page on its source and its scenario.
 
 use tenter_scenario::Format;
 
@@ -7,33 +7,35 @@ use crate::error::StudyError;
 use crate::registry::{StudyTexts, equipment_text, published_table};
 use crate::sweep::{Sweep, SweepError};
 
-/// A published study.
+/// A published study, read and checked.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// What is run and compared; its name is that of the study, `<group>/<study>`.
+    /// The sweep that is run and compared; its name is the study's, `<group>/<study>`.
     pub sweep: Sweep,
-    /// The page on what the source says, what is assumed and what misses.
+    /// The page `README.md`: the source's statements, the assumptions, and the known misses.
     pub readme: String,
-    /// The scenario that is varied.
+    /// Text of the scenario that the variants change.
     pub scenario: String,
 }
 
 impl Study {
-    /// A study that is part of the program, with the tables and the equipment that are.
+    /// Reads an embedded study, with embedded tables and equipment.
     ///
     /// # Errors
-    /// Those of [`Study::read`]; none for the studies of the program, which its tests read.
+    /// Returns the errors that [`Study::read`] returns; tests read every embedded study, so there
+    /// are none.
     pub fn embedded(texts: &StudyTexts<'_>) -> Result<Study, StudyError> {
         let table = |name: &str| published_table(name).map(str::to_owned);
         let equipment = |path: &str| equipment_text(path).map(str::to_owned);
         Study::read(texts, &table, equipment)
     }
 
-    /// Reads a study; `table` gives the text of a published table by its name, and `equipment` that
-    /// of the equipment by the path that the scenario names.
+    /// Reads a study. `table` returns a published table's text by the table's name; `equipment`
+    /// returns an equipment file's text by the path that the scenario uses.
     ///
     /// # Errors
-    /// When the description or the published table does not hold, or the two do not fit.
+    /// Fails if the description, the scenario or a table is invalid, if they do not fit together,
+    /// or if the description has no published table.
     pub fn read(
         texts: &StudyTexts<'_>,
         table: &dyn Fn(&str) -> Option<String>,
@@ -54,6 +56,7 @@ impl Study {
             let message = "it has no `published`, the table with what is compared; `tenter sweep` runs it without";
             return Err(wrong(message.to_owned()));
         }
+        // A study is known by its folder, whatever name the description gives.
         texts.name.clone_into(&mut sweep.keys.name);
         let source = format!("{}/scenario.yaml", texts.folder);
         let varies = sweep.keys.varies.0.iter().cloned().collect();
@@ -65,7 +68,7 @@ impl Study {
         })
     }
 
-    /// Its name, `<group>/<study>`.
+    /// Returns the study's name, `<group>/<study>`.
     pub fn name(&self) -> &str {
         &self.sweep.keys.name
     }

@@ -1,4 +1,4 @@
-//! Sweeps: one scenario, what is varied, and what is read of its trials.
+//! Sweeps: one scenario, varied by variants, axes and seeds, and readings from its trials.
 //!
 //! ```text
 //!   sweep.yaml ──▶ Sweep ──trials──▶ settings, seed … simulated by the caller … Tables
@@ -52,18 +52,18 @@ use published::Lookup;
 use rows::{Rows, Wrong};
 use seeds::Seeds;
 
-/// A sweep that holds: its description, its points, its seeds and its rows.
+/// A sweep whose description was read and checked: its points, cells, rows and seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// The description as it was written, with the readings that it has by default.
+    /// The description as written; without readings, the default reading was added.
     pub keys: SweepKeys,
-    /// Whether this is its quick form.
+    /// True if this is the quick form.
     pub is_quick: bool,
-    /// Whether the user has changed the scenario.
+    /// True if the user changed the scenario, so that published rows are not judged.
     is_changed: bool,
-    /// The cells that the user has left out.
+    /// Names of the cells that the user left out.
     pub left_out: Vec<String>,
-    /// Paths of the axes, and the values that they have together.
+    /// Points in the order in which they are run: a value for each axis.
     points: Vec<PointValues>,
     variants: Vec<String>,
     cells: Vec<SweepCell>,
@@ -78,54 +78,56 @@ pub struct Sweep {
 /// One trial of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepTrial {
-    /// Index of its variant.
+    /// Index into [`Sweep::variants`].
     pub variant: usize,
-    /// Index of its point.
+    /// Index into [`Sweep::points`].
     pub point: usize,
-    /// Its seeds, in the order of [`Sweep::seed_kinds`].
+    /// A seed for each kind, in the order that [`Sweep::seed_kinds`] has.
     pub seeds: Vec<TrialSeed>,
-    /// What it changes of the scenario, as `--set` has it.
+    /// Changes to the scenario, as `--set` takes them: `PATH=VALUE`. Later ones override earlier
+    /// ones.
     pub settings: Vec<String>,
 }
 
-/// Why a sweep does not hold.
+/// Reason why a sweep is invalid.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SweepError {
-    /// Its text does not: all problems at once, with their places.
+    /// The text is invalid: all problems at once, with their places.
     #[error("{}", .0.render())]
     Description(Diagnostics),
-    /// What it says does not go together.
+    /// The parts of the description do not fit together.
     #[error("{name}: {what}")]
     Wrong {
-        /// The name of the file.
+        /// Name of the file.
         name: String,
-        /// What is wrong, and the remedy.
+        /// Problem and remedy.
         what: String,
     },
-    /// A table of published values does not hold.
+    /// A table with published values is invalid.
     #[error(transparent)]
     Table(#[from] StudyError),
 }
 
-/// More trials than a ledger should hold.
+/// Limit on the trials of a sweep, which the ledger has one by one.
 const TRIALS_MAX: usize = 10_000_000;
 
 impl Sweep {
-    /// Reads a sweep; `name` is what messages call the text. Published tables are those of the
-    /// program.
+    /// Reads a sweep's description; `name` is the file's name in messages. Published tables are the
+    /// embedded ones.
     ///
     /// # Errors
-    /// When the text is no description of a sweep, what it says does not go together, or a table
-    /// does not hold.
+    /// Fails if the text is no sweep description, if its parts do not fit together, or if a table
+    /// is invalid.
     pub fn read(text: &str, name: &str, format: Format) -> Result<Sweep, SweepError> {
         let table = |name: &str| published_table(name).map(str::to_owned);
         Sweep::read_beside(text, name, format, &table)
     }
 
-    /// The same, where `table` gives the text of a published table by its name.
+    /// Reads a sweep's description as [`Sweep::read`] does; `table` returns a published table's
+    /// text by its name.
     ///
     /// # Errors
-    /// As [`Sweep::read`].
+    /// Fails as [`Sweep::read`] does.
     pub fn read_beside(
         text: &str,
         name: &str,
@@ -150,6 +152,8 @@ impl Sweep {
         let variants = cells::variants(&keys)?;
         check(&keys, &variants, &seeds)?;
         let lookup = Lookup::read(&keys, table)?;
+        // Points come before cells, and cells before rows: each needs the indices of the one
+        // before.
         let (points, quick) = points(&keys, &lookup)?;
         let axes = cells::axes(&keys)?;
         let cells = cells::cells(&keys, &axes, &variants, &points, quick.as_ref())?;
@@ -196,8 +200,8 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// The quick form: fewer seeds, cells and rows, and other settings; nothing to run where there
-    /// is none.
+    /// Returns the quick form: fewer seeds, cells and rows, and the settings under `quick`. If the
+    /// study has no quick form, the result has no trials and no rows.
     #[must_use]
     pub fn quick(mut self) -> Sweep {
         let chosen = self.seeds.chosen.as_ref();
@@ -211,6 +215,7 @@ impl Sweep {
             }
         };
         for cell in &mut self.cells {
+            // Quick settings come last, so they override those of variants and axes.
             cell.is_run &= cell.quick;
             cell.settings.extend(settings.iter().cloned());
         }
@@ -222,7 +227,8 @@ impl Sweep {
         }
     }
 
-    /// Without judging published values, because the user has changed the scenario.
+    /// Marks the scenario as changed by the user: published values are then not judged, while the
+    /// project's own expectations still are.
     #[must_use]
     pub fn otherwise_set(mut self) -> Sweep {
         self.is_changed = true;
@@ -233,38 +239,38 @@ impl Sweep {
         self
     }
 
-    /// The settings of all trials, `PATH=VALUE`.
+    /// Returns the settings that all trials have, `PATH=VALUE`, those under `quick` last.
     pub fn settings_of_all(&self) -> Vec<String> {
         let quick = self.keys.quick.iter().filter(|_| self.is_quick);
         let quick = quick.flat_map(|quick| cells::settings(&quick.set.0));
         cells::settings(&self.keys.set.0).chain(quick).collect()
     }
 
-    /// The names of the published tables that it reads.
+    /// Returns the names of the published tables that the readings use.
     pub fn tables(&self) -> BTreeSet<&str> {
         let own = self.keys.published.iter().map(|of| &of.table);
         let readings = self.keys.readings.iter().flat_map(|of| &of.tables);
         own.chain(readings).map(String::as_str).collect()
     }
 
-    /// Whether it has a quick form.
+    /// Returns true if the quick form has anything to run.
     pub fn has_quick(&self) -> bool {
         let quick = self.clone().quick();
         !quick.rows.is_empty() && quick.cells.iter().any(|cell| cell.is_run)
     }
 
-    /// The first seeds alone.
+    /// Keeps only the first `most` seeds.
     #[must_use]
     pub fn with_seeds(mut self, most: usize) -> Sweep {
         self.seeds = self.seeds.limited(most);
         self
     }
 
-    /// Leaves out all cells but these: they are not run, and what is read from them, or beside
-    /// them, has no row. An empty list leaves out none.
+    /// Leaves out all cells but the named ones: they are not run, and no row reads them or is
+    /// compared with them. An empty list leaves out none.
     ///
     /// # Errors
-    /// When one of the names is not that of a cell.
+    /// Fails if one of the names is no cell's.
     pub fn keep(&mut self, names: &[String]) -> Result<(), UnknownVariant> {
         let known = |name: &String| self.cells.iter().any(|cell| cell.name == *name);
         if let Some(given) = names.iter().find(|name| !known(name)) {
@@ -284,79 +290,79 @@ impl Sweep {
         Ok(())
     }
 
-    /// The description with all of its keys, on one line; read again, it is the same sweep.
+    /// Writes the description with all its keys on one line; read again, it gives the same sweep.
     pub fn to_yaml(&self) -> String {
         Written::mapping(self.keys.written()).to_string()
     }
 
-    /// How many trials it has.
+    /// Returns the trial count: cells to run times seeds.
     pub fn len(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_run).count() * self.seeds.len()
     }
 
-    /// Whether its readings are held against a table of published values.
+    /// Returns true if the sweep is a study: its readings are held against a table.
     pub fn is_study(&self) -> bool {
         self.keys.published.is_some()
     }
 
-    /// The cells: each variant at each point where it is run.
+    /// Returns the cells, point by point: each variant at each point where it is run.
     pub fn cells(&self) -> &[SweepCell] {
         &self.cells
     }
 
-    /// The rows of its answer.
+    /// Returns the rows of the answer, reading by reading.
     pub fn rows(&self) -> &[SweepRow] {
         &self.rows
     }
 
-    /// What is read of each trial.
+    /// Returns the readings to make from each trial. [`Measured::values`] has the same order.
     pub fn reads(&self) -> &[Read] {
         &self.reads
     }
 
-    /// The conditions that its seeds meet, where it has any.
+    /// Returns the conditions on the seeds, if the description has any.
     pub fn chosen_seeds(&self) -> Option<&ChosenSeeds> {
         self.seeds.chosen.as_ref()
     }
 
-    /// Whether it has no trial, as a quick form that there is not.
+    /// Returns true if there is no trial, as in a quick form that the study does not have.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether its readings need the flows of a trial.
+    /// Returns true if a reading needs the flow rows of a trial.
     pub fn needs_flows(&self) -> bool {
         self.reads.iter().any(Read::is_of_flows)
     }
 
-    /// Which seeds differ from trial to trial: one kind at least; the first is what a trial is
-    /// known by.
+    /// Returns the kinds of seed that differ from trial to trial, at least one. The first one
+    /// identifies a trial.
     pub fn seed_kinds(&self) -> impl Iterator<Item = SeedOf> + '_ {
         self.seeds.kinds()
     }
 
-    /// Whether its readings need the samples of a trial.
+    /// Returns true if a reading needs the samples of a trial.
     pub fn needs_samples(&self) -> bool {
         self.reads.iter().any(Read::is_of_samples)
     }
 
-    /// The paths of its axes.
+    /// Returns the axis names: scenario paths, or free names if the values are named bundles.
     pub fn axes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.keys.axis_paths()
     }
 
-    /// The names of its variants; one without a name where there are none.
+    /// Returns the variant names; a sweep without variants has one with an empty name.
     pub fn variants(&self) -> impl ExactSizeIterator<Item = &str> {
         self.variants.iter().map(String::as_str)
     }
 
-    /// Its points: a value for each axis.
+    /// Returns the points: each has a value for each axis, in axis order.
     pub fn points(&self) -> &[PointValues] {
         &self.points
     }
 
-    /// All trials: seed by seed within a variant, variant by variant within a point. Where seeds
-    /// are chosen by their paths, these are the first ones that may be.
+    /// Returns all trials: points outermost, then variants, then seeds. If conditions choose the
+    /// seeds, these are the first candidates, and the caller replaces them.
     pub fn trials(&self) -> impl Iterator<Item = SweepTrial> + '_ {
         let cells = self.cells.iter().filter(|cell| cell.is_run);
         cells.flat_map(move |cell| {
@@ -367,18 +373,19 @@ impl Sweep {
         })
     }
 
-    /// The seeds of each trial of a cell, or the first ones of those that conditions choose from.
+    /// Returns the seeds that each cell's trials have; if conditions choose them, the first
+    /// candidates.
     pub fn seeds(&self) -> impl Iterator<Item = Vec<TrialSeed>> + '_ {
         self.seeds.each()
     }
 
-    /// What its axes are called where there is little room: the last part of each path, `size` of
-    /// `jobs[0].collectives[0].size`, unless two of them end alike.
+    /// Returns short axis names: the last part of each path, `size` for
+    /// `jobs[0].collectives[0].size`, or the whole path if two end alike.
     pub fn axis_names(&self) -> Vec<&str> {
         self.keys.axis_names()
     }
 
-    /// What a point is called: `spines=4, size=1MiB`; empty where there are no axes.
+    /// Returns the name of a point, such as `spines=4, size=1MiB`; empty without axes.
     pub fn point_name(&self, point: usize) -> &str {
         let mut cells = self.cells.iter();
         cells
@@ -386,14 +393,15 @@ impl Sweep {
             .map_or("", |cell| &cell.case)
     }
 
-    /// The cell of a variant at a point, and its place.
+    /// Returns the index and the cell of a variant at a point; `None` if the variant is not run
+    /// there.
     pub fn cell(&self, point: usize, variant: usize) -> Option<(usize, &SweepCell)> {
         let mut cells = self.cells.iter().enumerate();
         cells.find(|(_, cell)| (cell.point, cell.variant) == (point, variant))
     }
 }
 
-/// The points, and those of a quick run where rows of a table say which.
+/// Returns the points, and, if table rows define them, the indices of those in the quick form.
 fn points(
     keys: &SweepKeys,
     lookup: &Lookup<'_>,
@@ -416,7 +424,7 @@ fn points(
     ))
 }
 
-/// The completion times of the measured jobs, of which the longest counts.
+/// Returns the default reading: the completion time of the slowest measured job.
 fn completion_time() -> ReadingKeys {
     ReadingKeys {
         name: "completion time".to_owned(),
@@ -425,7 +433,8 @@ fn completion_time() -> ReadingKeys {
     }
 }
 
-/// What the parts of a description do not say of each other.
+/// Checks what no part of a description can check alone: reading names, and names of variants and
+/// axes that readings and seeds refer to.
 fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for reading in &keys.readings {
@@ -433,6 +442,8 @@ fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Result<(), Str
         if of_cells && reading.name.is_empty() {
             return Err("a reading has no `name`; give it one".to_owned());
         }
+        // Only a sweep identifies a table by its reading's name; a study's rows have a case and a
+        // metric.
         if of_cells && keys.published.is_none() && !names.insert(&reading.name) {
             return Err(format!(
                 "two readings are called `{}`; rename one of them",
@@ -454,7 +465,7 @@ fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Result<(), Str
     }
 }
 
-/// Whether a published row is of a variant and of axes that there are.
+/// Checks that a published row's variant and axes exist.
 fn check_published(
     keys: &SweepKeys,
     variants: &[Bundle],
@@ -484,7 +495,7 @@ fn check_published(
 }
 
 impl SweepCell {
-    /// A trial of it, without seeds.
+    /// Returns the cell's trial, still without seeds.
     pub fn trial(&self) -> SweepTrial {
         SweepTrial {
             variant: self.variant,
@@ -496,7 +507,7 @@ impl SweepCell {
 }
 
 impl ReadingKeys {
-    /// One with nothing but defaults.
+    /// Returns a reading that has only defaults.
     fn plain() -> ReadingKeys {
         tenter_config::default_of()
     }

@@ -1,21 +1,22 @@
-//! What jobs post and receive in a window of time.
+//! Throughput of measured jobs in a time window: payload that is posted and payload that arrives.
 
 use std::collections::BTreeMap;
 
 use tenter_record::{FlowRow, Summary};
 use tenter_units::Time;
 
-/// What jobs under test post and receive, in the course of a trial.
+/// Payload that measured jobs post and receive over the course of a trial.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Throughput {
-    /// By microsecond: the payload of the messages that were posted in it.
+    /// Payload bytes of the messages posted in each µs; keys are µs since the start.
     posted: BTreeMap<u64, u64>,
-    /// That of the messages whose last byte arrived in it.
+    /// Payload bytes of the messages whose last byte arrived in each µs.
     received: BTreeMap<u64, u64>,
 }
 
 impl Throughput {
     pub(crate) fn of(flows: &[FlowRow], summary: &Summary) -> Throughput {
+        // A flow without a job in the summary counts as measured.
         let under_test = |flow: &&FlowRow| {
             let job = summary.jobs.get(flow.job as usize);
             job.is_none_or(|job| !job.job.background)
@@ -29,8 +30,9 @@ impl Throughput {
         throughput
     }
 
-    /// What happened between two instants, in us, but not after the last message was posted: from
-    /// then on less and less is under way.
+    /// Sums both between two instants, in µs since the start. The window ends with the last message
+    /// posted, if that is earlier: afterwards the offered load falls, and so does what arrives.
+    /// `None` for an empty window.
     pub(crate) fn window(&self, [from, to]: [u64; 2]) -> Option<Window> {
         let last = self.posted.last_key_value().map(|(&us, _)| us + 1)?;
         let to = to.min(last);
@@ -43,7 +45,7 @@ impl Throughput {
     }
 }
 
-/// What jobs under test post and receive in a window of time.
+/// Payload bytes that measured jobs post and receive in a time window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     us: u64,
@@ -52,10 +54,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// Returns received payload over the window's length, in Gb/s: bits over ns.
     pub(crate) fn accepted_gbps(&self) -> f64 {
         8.0 * self.received as f64 / (1e3 * self.us as f64)
     }
 
+    /// Returns received payload in percent of posted payload; `None` if nothing was posted.
     pub(crate) fn accepted_percent(&self) -> Option<f64> {
         (self.posted > 0).then(|| 100.0 * self.received as f64 / self.posted as f64)
     }

@@ -1,19 +1,19 @@
-//! Names of studies and of variants that there are not.
+//! Errors for names that no study or variant has.
 
 /// A name that is neither a study nor a group of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no study `{given}`{}\n{}\n  a group such as `methodology`, or `all`, names several",
     closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default(), by_group(known))]
 pub struct UnknownStudy {
-    /// What was given.
+    /// The name as the user gave it.
     pub given: String,
-    /// The study most likely meant, if one is near.
+    /// The study most likely meant, if one has a similar name.
     pub closest: Option<&'static str>,
-    /// All studies.
+    /// Names of all studies.
     pub known: Vec<&'static str>,
 }
 
-/// The studies of each group, a line for each: `  methodology/: jct-1, jct-2`.
+/// Lists the studies with one line for each group: `  methodology/: jct-1, jct-2`.
 fn by_group(known: &[&str]) -> String {
     let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
     for name in known {
@@ -31,10 +31,10 @@ fn by_group(known: &[&str]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the study `{study}` has no variant `{given}`\n  its variants: {}", known.join(", "))]
 pub struct UnknownVariant {
-    /// Name of the study.
+    /// Name of the study that was asked.
     pub study: String,
-    /// What was given.
+    /// The name as the user gave it.
     pub given: String,
-    /// All variants of the study.
+    /// Names of all the study's variants.
     pub known: Vec<String>,
 }

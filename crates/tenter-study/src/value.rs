@@ -1,4 +1,4 @@
-//! Values of published rows and of trials.
+//! Values that rows publish and trials measure.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number in the unit that the metric's name ends with.
+    /// A number, in the unit with which the metric's name ends.
     Number(f64),
-    /// Several numbers as the source writes them, for instance `4+5+3+4`.
+    /// Several numbers in the source's notation, for instance `4+5+3+4`.
     Text(String),
 }
 
 impl Value {
-    /// A value as a field of a table has it; nothing where the field is empty.
+    /// Reads a table field: a number, or else a text; `None` if the field is empty.
     pub fn read(text: &str) -> Option<Value> {
         match text.parse() {
             Ok(number) => Some(Value::Number(number)),
@@ -21,7 +21,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is one.
+    /// Returns the number; `None` for a text.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -30,18 +30,18 @@ impl Value {
     }
 }
 
-/// What was read of a trial.
+/// The value that a reading read from one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TrialValue {
-    /// A value.
+    /// A single value.
     One(Value),
-    /// A number for each row that a pooled query asks.
+    /// A number for each row that a pooled query selects; a statistic over all seeds follows later.
     Several(Vec<f64>),
 }
 
 impl TrialValue {
-    /// The number, if it is one.
+    /// Returns the number; `None` for a text and for pooled values.
     pub fn number(&self) -> Option<f64> {
         match self {
             TrialValue::One(value) => value.number(),
