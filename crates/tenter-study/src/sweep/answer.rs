@@ -1,4 +1,4 @@
-//! What a sweep answers: its rows, each with what was read of its cells, and verdicts.
+//! Answers of a sweep: for each row the value made from its cells' trials, and the verdict.
 
 use tenter_record::{Digest, Notes};
 
@@ -12,36 +12,38 @@ use crate::pauses::{Pauses, TrialPauses};
 use crate::read::Read;
 use crate::value::{TrialValue, Value};
 
-/// What was read of one trial.
+/// Values that readings read from one trial. Nothing else of a trial is kept for the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Index of its variant.
+    /// Index into [`Sweep::variants`].
     pub variant: usize,
-    /// Index of its point.
+    /// Index into [`Sweep::points`].
     pub point: usize,
-    /// Its seed.
+    /// The trial's seed, or the first one if several kinds differ.
     pub seed: u64,
-    /// Digest of its results.
+    /// Digest over the trial's tables.
     pub digest: String,
-    /// What was read, in the order of [`Sweep::reads`]; missing where no row had a value.
+    /// Values in the order of [`Sweep::reads`]; `None` if no row had one.
     pub values: Vec<Option<TrialValue>>,
-    /// What a reader of them must know.
+    /// Notes that a reader of the values must know.
     pub notes: Notes,
-    /// How its NICs were paused, of a trial of a study.
+    /// PFC pauses of the NICs; only trials of studies have them.
     pub pauses: Option<TrialPauses>,
 }
 
 impl Measured {
-    /// The number that was read at a place.
+    /// Returns the number that reading `read` (an index into [`Sweep::reads`]) gave; `None` if it
+    /// gave none, or a text.
     pub(super) fn number(&self, read: usize) -> Option<f64> {
         self.values.get(read)?.as_ref()?.number()
     }
 }
 
-/// Trials by the places of their cells, in the order of their seeds.
+/// Trials grouped by cell index, each group sorted by seed.
 pub(super) struct OfCells<'t>(Vec<Vec<&'t Measured>>);
 
 impl<'t> OfCells<'t> {
+    /// Groups `trials` by cell; a trial of no cell is left out.
     pub(super) fn new(sweep: &Sweep, trials: &'t [Measured]) -> OfCells<'t> {
         let mut places = std::collections::BTreeMap::new();
         for (place, cell) in sweep.cells.iter().enumerate() {
@@ -54,19 +56,23 @@ impl<'t> OfCells<'t> {
             }
         }
         for trials in &mut of_cells {
+            // Workers finish trials in any order; the order of seeds makes answers independent of
+            // it.
             trials.sort_by_key(|trial| trial.seed);
         }
         OfCells(of_cells)
     }
 
+    /// Returns the trials of the cell with index `cell`; empty if none has run.
     pub(super) fn trials(&self, cell: usize) -> &[&'t Measured] {
         self.0.get(cell).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Sweep {
-    /// The answer, of what was read of the trials that have run: reading by reading, row by row,
-    /// cell by cell. Cells that are not run, and rows that are set against such ones, have none.
+    /// Makes the answer from the values of the trials that have run: reading by reading, row by
+    /// row, cell by cell. Cells that are not run have no row, and neither have rows compared with
+    /// them.
     pub fn answer(&self, trials: &[Measured]) -> StudyAnswer {
         let of_cells = OfCells::new(self, trials);
         let mut cases = Vec::new();
@@ -79,6 +85,7 @@ impl Sweep {
             let shown = row.shown.iter().filter(is_run);
             cases.extend(shown.map(|cell| self.case(row, *cell, &of_cells)));
         }
+        // A study says which charts it has; a sweep has one chart for each reading.
         let charts = if self.is_study() {
             self.drawn.clone()
         } else {
@@ -102,7 +109,7 @@ impl Sweep {
         }
     }
 
-    /// What has run: the cells of a study, and the variants of another sweep.
+    /// Returns the cells of a study, or the variants of a sweep, with the trials that have run.
     fn answer_variants(&self, of_cells: &OfCells<'_>) -> Vec<AnswerVariant> {
         let is_study = self.is_study();
         let mut variants: Vec<(AnswerVariant, Vec<&Measured>)> = Vec::new();
@@ -112,6 +119,7 @@ impl Sweep {
                 continue;
             }
             let name = if is_study { &cell.name } else { &cell.bar };
+            // The cells of a sweep's variant, one for each point, become one entry.
             let known = variants.iter_mut().find(|(of, _)| of.name == *name);
             if let Some((_, of)) = known.filter(|_| !is_study) {
                 of.extend(trials);
@@ -124,6 +132,8 @@ impl Sweep {
             };
             variants.push((variant, trials.to_vec()));
         }
+        // A study without `runs` counts its seeds from the scenario's, so the trial count tells
+        // them.
         let names_seeds = !is_study || self.seeds.chosen.is_some();
         let filled = variants.into_iter().map(|(variant, trials)| {
             let mut seeds: Vec<u64> = trials.iter().map(|trial| trial.seed).collect();
@@ -139,6 +149,7 @@ impl Sweep {
         filled.collect()
     }
 
+    /// Returns the pauses of each cell in which a NIC was paused.
     fn pauses(&self, of_cells: &OfCells<'_>) -> Vec<Pauses> {
         let cells = self.cells.iter().enumerate();
         let pauses = cells.filter_map(|(place, cell)| {
@@ -150,7 +161,8 @@ impl Sweep {
         pauses.collect()
     }
 
-    /// One digest for all trials, which of them is which included; trials may come in any order.
+    /// Computes one digest over all trials. The digest covers which trial gave which results, and
+    /// does not depend on the trials' order.
     pub(super) fn digest(&self, trials: &[Measured]) -> String {
         let mut trials: Vec<&Measured> = trials.iter().collect();
         trials.sort_unstable_by_key(|trial| (trial.point, trial.variant, trial.seed));
@@ -158,6 +170,8 @@ impl Sweep {
         for trial in trials {
             let place = self.cell(trial.point, trial.variant);
             let mut record = match (self.is_study(), place) {
+                // A study's recorded digests count cells and leave out seeds, so its digest must as
+                // well.
                 (true, Some((place, _))) => vec![place as u64],
                 _ => vec![trial.point as u64, trial.variant as u64, trial.seed],
             };
@@ -167,7 +181,7 @@ impl Sweep {
         digest.to_hex()
     }
 
-    /// A row of one cell.
+    /// Makes the answer's row for one of the cells that `row` shows.
     fn case(&self, row: &SweepRow, cell: usize, of_cells: &OfCells<'_>) -> CaseAnswer {
         let reading = &self.keys.readings[row.reading];
         let trials = of_cells.trials(cell);
@@ -179,7 +193,10 @@ impl Sweep {
             .filter_map(|trial| row.value(read, trial, of_cells))
             .collect();
         let spread = Spread::of(&values);
+        // With `every_seed`, one seed without a value leaves the row without a value.
         let is_missing = reading.every_seed && values.len() < trials.len();
+        // A pooled statistic is taken once over the rows of all seeds; any other is taken over one
+        // value from each seed.
         let (measured, words) = match read.pooled() {
             _ if is_missing => (None, None),
             Some(_) => (row.pooled(read, &counted, of_cells), Some("all".to_owned())),
@@ -193,6 +210,7 @@ impl Sweep {
         let range = spread.filter(|_| says_range).map(Spread::words);
         let is_judged = row.judged == Some(cell);
         let is_other = self.is_quick || self.is_changed;
+        // Cells beside the judged one are shown for information, without the band.
         let (gate, band) = if is_judged {
             (row.gate, row.band)
         } else {
@@ -225,7 +243,7 @@ impl Sweep {
 }
 
 impl SweepRow {
-    /// Whether the row is about such a trial.
+    /// Returns true if the trial meets the row's condition on shared uplinks, or if there is none.
     fn counts(&self, trial: &Measured) -> bool {
         let Some((place, sharing)) = self.condition else {
             return true;
@@ -237,7 +255,8 @@ impl SweepRow {
         }
     }
 
-    /// What was read of a trial, set against the trials of the other cells with its seed.
+    /// Returns the trial's value, compared with those of other cells' trials with the same seed;
+    /// `None` if one of them is missing.
     fn value(&self, read: &Read, trial: &Measured, of_cells: &OfCells<'_>) -> Option<Value> {
         let value = trial.values.get(self.read)?.as_ref()?;
         let Some((against, others)) = &self.against else {
@@ -248,6 +267,7 @@ impl SweepRow {
         };
         let others = others.iter().map(|cell| {
             let mut trials = of_cells.trials(*cell).iter();
+            // Equal seeds hash and draw alike, so the comparison is free of the luck of the draw.
             let same = trials.find(|other| other.seed == trial.seed)?;
             read.number(same.values.get(self.read)?.as_ref()?)
         });
@@ -255,7 +275,8 @@ impl SweepRow {
         Some(Value::Number(against.of(read.number(value)?, &others?)))
     }
 
-    /// The statistic of the rows of all trials together, set against that of the other cells.
+    /// Returns the statistic over the rows of all `trials`, compared with the same statistic of the
+    /// other cells.
     fn pooled(&self, read: &Read, trials: &[&Measured], of_cells: &OfCells<'_>) -> Option<Value> {
         let of = |trials: &mut dyn Iterator<Item = &&Measured>| {
             let values =
@@ -278,7 +299,8 @@ impl SweepRow {
     }
 }
 
-/// What a statistic makes of the values of several seeds, and of texts the first; with its name.
+/// Returns the reading's statistic over the seeds' values, with its name; for texts, which have no
+/// statistic, the first value.
 fn of_seeds(reading: &ReadingKeys, values: Vec<Value>) -> (Option<Value>, Option<String>) {
     let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
     match numbers {
@@ -294,7 +316,7 @@ fn of_seeds(reading: &ReadingKeys, values: Vec<Value>) -> (Option<Value>, Option
 }
 
 impl ReadingKeys {
-    /// The variant that the value is divided by; nothing where it is not, or compared otherwise.
+    /// Returns the variant by whose value the reading divides; `None` without such a ratio.
     pub fn divisor(&self) -> Option<String> {
         match rows::against(self).ok()?? {
             crate::against::Against::RatioTo(other) => Some(other),
@@ -302,7 +324,7 @@ impl ReadingKeys {
         }
     }
 
-    /// The name of its metric: with its unit behind it, or as the ratio that it is.
+    /// Returns the name of the metric, with the unit behind it, or as the ratio that it is.
     pub(super) fn metric(&self) -> String {
         match (self.divisor(), self.unit().as_str()) {
             (None, "") => self.name.clone(),
@@ -311,12 +333,13 @@ impl ReadingKeys {
         }
     }
 
-    /// The unit of its value; empty where it has none.
+    /// Returns the unit of the value; empty if it has none.
     pub fn unit(&self) -> String {
         let query = self.query.parse::<crate::NumberQuery>();
         query.map_or_else(|_| String::new(), |query| query.unit().to_owned())
     }
 
+    /// Makes the bar chart of a sweep's reading.
     fn chart(&self) -> Chart {
         Chart {
             title: self.name.clone(),

@@ -1,4 +1,4 @@
-//! One axis of a sweep: the values that it has, or the range that they are drawn from.
+//! Axes of a sweep: values that are listed, or a range from which a design lists or draws them.
 
 use tenter_config::Written;
 use tenter_units::{Bytes, Rate, Time};
@@ -6,16 +6,16 @@ use tenter_units::{Bytes, Rate, Time};
 use super::bundle;
 use super::limits::SAMPLES_MAX;
 
-/// What an axis says.
+/// Values of one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Axis {
-    /// These values.
+    /// Listed values, as settings write them.
     Listed(Vec<String>),
-    /// Any value of a range, for designs that draw.
+    /// A range without listed values, for designs that draw.
     Range(Range),
 }
 
-/// A range, from which values are drawn.
+/// A range from which values are drawn; its ends are numbers in `unit`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Range {
     path: String,
@@ -23,20 +23,22 @@ pub(super) struct Range {
     to: f64,
     unit: String,
     log: bool,
-    /// Draws are rounded to steps from the lower end.
+    /// Draws are rounded to multiples of this step, counted from the lower end.
     step: Option<f64>,
 }
 
+/// Keys of a range; another key is refused with this list.
 const KEYS: [&str; 6] = ["from", "to", "step", "factor", "count", "scale"];
 
 impl Axis {
-    /// Reads the values of the axis of a path.
+    /// Reads the values of the axis `path`.
     ///
     /// # Errors
-    /// What is wrong, and the remedy.
+    /// Says what is wrong, and the remedy.
     pub(super) fn read(path: &str, written: &Written) -> Result<Axis, String> {
         let axis = match written {
             Written::List(items) => Axis::Listed(items.iter().map(Written::to_string).collect()),
+            // An axis with named bundles has their names as values.
             named if bundle::named(named).is_some() => {
                 let named = bundle::named(named).unwrap_or_default().iter();
                 Axis::Listed(named.map(|(name, _)| name.clone()).collect())
@@ -59,10 +61,10 @@ impl Axis {
         }
     }
 
-    /// All of its values.
+    /// Returns all values of the axis.
     ///
     /// # Errors
-    /// Where it has a range without them.
+    /// Fails if the axis is a range, which has no list of values.
     pub(super) fn values(&self) -> Result<Vec<String>, String> {
         match self {
             Axis::Listed(values) => Ok(values.clone()),
@@ -77,7 +79,7 @@ impl Axis {
         }
     }
 
-    /// The value at a place, which 64 random bits give.
+    /// Returns the value at a random `place`: 64 random bits as a fraction of the axis.
     pub(super) fn at(&self, place: u64) -> String {
         match self {
             Axis::Listed(values) => values[scaled(place, values.len())].clone(),
@@ -85,7 +87,8 @@ impl Axis {
         }
     }
 
-    /// A value within one of several equal parts.
+    /// Returns a random value from part number `part`, counted from 0, after cutting the axis into
+    /// `parts` equal parts. `draw` returns 64 random bits.
     pub(super) fn within(
         &self,
         part: usize,
@@ -101,28 +104,33 @@ impl Axis {
     }
 }
 
-/// 64 random bits as a number below `count`, each as likely as far as they tell.
+/// Maps 64 random bits to a number below `count`, each with nearly equal probability.
 pub(super) fn scaled(bits: u64, count: usize) -> usize {
+    // Multiply and shift instead of a remainder: the bias stays below `count` / 2⁶⁴.
     ((u128::from(bits) * count as u128) >> 64) as usize
 }
 
-/// A place within one of several equal parts of the numbers below `count`, by 64 random bits.
+/// Maps 64 random bits to a number below `count` in part number `part` of `parts` equal parts.
 fn scaled_within(part: usize, parts: usize, bits: u64, count: usize) -> usize {
+    // `part` + `bits`/2⁶⁴ in fixed point: parts may cut a value in two, and both may then give it.
     let place = (part as u128) << 64 | u128::from(bits);
     ((place * count as u128 / parts as u128) >> 64) as usize
 }
 
-/// 64 random bits as a number from 0 to below 1.
+/// Maps 64 random bits to a number from 0 to below 1.
 fn unit_interval(bits: u64) -> f64 {
+    // A double has 53 bits of precision; rounding all 64 could give 1.
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 impl Range {
-    /// The value at a part of the way from one end to the other.
+    /// Returns the value at `share` of the range, from 0 at the lower end to 1 at the upper end.
     fn value(&self, share: f64) -> String {
         let value = between(self.from, self.to, self.log, share);
         let value = match self.step {
             Some(step) => {
+                // Rounding to the nearest step must not leave the range. The small addend restores
+                // a last step that binary fractions put just below a whole number.
                 let most = ((self.to - self.from) / step + 1e-9).floor();
                 self.from + step * ((value - self.from) / step).round().min(most)
             }
@@ -133,6 +141,7 @@ impl Range {
     }
 }
 
+/// Interpolates between two numbers, linearly or in their logarithm.
 fn between(from: f64, to: f64, log: bool, share: f64) -> f64 {
     if log {
         from * (to / from).powf(share)
@@ -141,11 +150,12 @@ fn between(from: f64, to: f64, log: bool, share: f64) -> f64 {
     }
 }
 
-/// Smaller numbers are shown as 0.
+/// Lower limit for magnitudes whose logarithm is taken, since 0 has none. Smaller numbers are shown
+/// as 0.
 const LEAST: f64 = 1e-100;
 
-/// A value between the ends of a range, in whole bytes, picoseconds or bits per second where its
-/// unit is one of those; to six digits where it has none.
+/// Formats a number between the ends of a range: rounded to whole bytes, picoseconds or bits per
+/// second if `unit` is one of them or a multiple, else to six significant digits.
 fn drawn(value: f64, unit: &str) -> String {
     let one = format!("1{unit}");
     let whole = |worth: u64| (value * worth as f64).round().max(0.0) as u64;
@@ -163,18 +173,22 @@ fn drawn(value: f64, unit: &str) -> String {
     format!("{}{unit}", without_zeros(&text))
 }
 
-/// Both ends of a range, and the scale between them.
+/// Both ends of a range, in the lower end's unit, and the scale between them.
 struct Ends<'k> {
     path: &'k str,
     from: f64,
     to: f64,
-    /// The upper end in the unit of its own.
+    /// The upper end in its own unit, as written.
     to_written: (f64, String),
     unit: String,
     log: bool,
 }
 
 impl<'k> Ends<'k> {
+    /// Reads the ends and the scale of the axis `path`.
+    ///
+    /// # Errors
+    /// Says what is wrong, as the rest of a sentence whose subject is the axis.
     fn read(path: &'k str, keys: &[(String, Written)]) -> Result<Ends<'k>, String> {
         let mut names = keys.iter().map(|(key, _)| key.as_str());
         if let Some(key) = names.find(|key| !KEYS.contains(key)) {
@@ -210,12 +224,15 @@ impl<'k> Ends<'k> {
         })
     }
 
+    /// Reads `step`, `factor` or `count`, of which one may be given, and lists the values.
     fn axis(self, keys: &[(String, Written)]) -> Result<Axis, String> {
         let has = |name: &str| text(keys, name).is_some();
         match [has("step"), has("factor"), has("count")] {
             [false, false, false] => Ok(self.range(None)),
             [true, false, false] => {
                 let step = self.step(keys)?;
+                // Equal steps are not even in the logarithm, so only designs that draw take such a
+                // range.
                 if self.log {
                     return Ok(self.range(Some(step)));
                 }
@@ -233,6 +250,7 @@ impl<'k> Ends<'k> {
         }
     }
 
+    /// Reads `step`, converted to the lower end's unit.
     fn step(&self, keys: &[(String, Written)]) -> Result<f64, String> {
         let (step, unit) = needed(keys, "step")?;
         let step = in_unit(step, &unit, &self.unit);
@@ -240,7 +258,7 @@ impl<'k> Ends<'k> {
         step.ok_or_else(|| format!("needs a positive `step` in `{}`", self.unit))
     }
 
-    /// So many values, both ends among them.
+    /// Lists `count` values at even distances on the scale, both ends among them.
     fn counted(&self, keys: &[(String, Written)]) -> Result<Axis, String> {
         let count = text(keys, "count").and_then(|text| text.parse::<u32>().ok());
         let count = count.filter(|count| (2..=SAMPLES_MAX).contains(count));
@@ -259,9 +277,10 @@ impl<'k> Ends<'k> {
         Ok(Axis::Listed(values.collect()))
     }
 
-    /// The values up to the upper end. The last one may be off by what decimals cannot say. `least`
-    /// is a size of which decimals show nine digits.
+    /// Lists values, of which `next` gives the n-th, up to the upper end. `least` is the magnitude
+    /// of which nine digits are shown.
     fn listed(&self, least: f64, next: &dyn Fn(u32) -> f64) -> Result<Axis, String> {
+        // Sums of binary fractions may end just above the upper end, which belongs to the range.
         let most = self.to + 1e-9 * self.to.abs().max(least);
         let values = (0..=SAMPLES_MAX).map(next);
         let values = values.take_while(|value| *value <= most);
@@ -275,6 +294,7 @@ impl<'k> Ends<'k> {
         Ok(Axis::Listed(values))
     }
 
+    /// Keeps the range for designs that draw.
     fn range(self, step: Option<f64>) -> Axis {
         Axis::Range(Range {
             path: self.path.to_owned(),
@@ -287,19 +307,20 @@ impl<'k> Ends<'k> {
     }
 }
 
+/// Returns the text of a key, if it is given.
 fn text(keys: &[(String, Written)], name: &str) -> Option<String> {
     let found = keys.iter().find(|(key, _)| key == name);
     found.map(|(_, value)| value.to_string())
 }
 
-/// A quantity of a range that it must have: a number, and the unit behind it.
+/// Reads a key that a range must have, as number and unit.
 fn needed(keys: &[(String, Written)], name: &str) -> Result<(f64, String), String> {
     let text = text(keys, name).ok_or_else(|| format!("lacks `{name}`"))?;
     let parsed = quantity(&text).map(|(number, unit)| (number, unit.to_owned()));
     parsed.ok_or_else(|| format!("has `{name}: {text}`, which is no number with a unit"))
 }
 
-/// A quantity in another unit of its kind; `None` where there is no such conversion.
+/// Converts a quantity to another unit of the same kind; `None` if the units differ in kind.
 fn in_unit(number: f64, unit: &str, other: &str) -> Option<f64> {
     if unit == other {
         return Some(number);
@@ -314,6 +335,7 @@ fn in_unit(number: f64, unit: &str, other: &str) -> Option<f64> {
     Some(number * worth as f64 / of_other as f64)
 }
 
+/// Splits a text into a finite number and its unit, which may be empty.
 fn quantity(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-');
@@ -323,7 +345,7 @@ fn quantity(text: &str) -> Option<(f64, &str)> {
     Some((number, unit.trim()))
 }
 
-/// The length of an exponent with which a text begins: that of `e-3s` is 3, and `EB` has none.
+/// Returns the length of the exponent at the start of `text`: 3 for `e-3s`, 0 for `EB`.
 fn exponent(text: &str) -> usize {
     let Some(power) = text.strip_prefix(['e', 'E']) else {
         return 0;
@@ -336,14 +358,15 @@ fn exponent(text: &str) -> usize {
     }
 }
 
-/// A number without the digits that come of binary fractions, in decimals that show nine digits of
-/// a size like that of `least`.
+/// Formats a number so that nine digits of a number as large as `least` are shown, which drops the
+/// digits that binary fractions add.
 fn shown(value: f64, least: f64) -> String {
     let power = least.abs().max(LEAST).log10().floor() as i32;
     let decimals = (8 - power.min(-1)) as usize;
     without_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
+/// Removes zeros at the end of a decimal fraction, and a point without digits.
 fn without_zeros(text: &str) -> &str {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')

@@ -1,34 +1,36 @@
-//! A named bundle of settings: a variant, or a value of an axis that has names.
+//! Named bundles of settings: a variant, or a named value of an axis.
 
 use tenter_config::{Named, Written};
 
 use super::keys::plain;
 
-/// A bundle of settings with what is said of it.
+/// A named bundle of settings, with its description.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bundle {
     pub(super) name: String,
-    /// What tables call it.
+    /// Name in printed tables.
     pub(super) label: String,
-    /// What it stands for, in a line.
+    /// Description in one line.
     pub(super) about: String,
-    /// What published rows call it.
+    /// Name in published rows.
     pub(super) row: String,
-    /// Whether a quick run has it.
+    /// True if a quick run has it.
     pub(super) quick: bool,
-    /// Axes and the values at which it is run; all of an axis that is not named.
+    /// Axes and the values at which the bundle is run; an axis that is not listed does not restrict
+    /// it.
     only: Vec<(String, Vec<String>)>,
-    /// Each `PATH=VALUE`.
+    /// Settings, each `PATH=VALUE`.
     pub(super) settings: Vec<String>,
-    /// Of fitted settings the path, and the rows to which they were fitted.
+    /// Paths of settings that were fitted, each with the rows to which it was fitted.
     fitted: Vec<(String, String)>,
 }
 
 impl Bundle {
-    /// The settings of a name.
+    /// Reads the bundle `name`. The keys `label`, `about`, `row`, `quick`, `only` and `fitted_to`
+    /// describe it; all other keys are settings.
     ///
     /// # Errors
-    /// What is wrong about it, and the remedy.
+    /// Says what is wrong, and the remedy.
     pub(super) fn read(name: &str, keys: &[(String, Written)]) -> Result<Bundle, String> {
         let mut bundle = Bundle {
             name: name.to_owned(),
@@ -78,48 +80,52 @@ impl Bundle {
         }
     }
 
-    /// The bundles of a mapping from names to settings.
+    /// Reads all bundles of a mapping from names to settings.
     pub(super) fn read_all(named: &Named<Named<Written>>) -> Result<Vec<Bundle>, String> {
         let each = named.0.iter();
         each.map(|(name, keys)| Bundle::read(name, &keys.0))
             .collect()
     }
 
+    /// Returns the setting of a path, if the bundle sets it.
     fn of(&self, path: &str) -> Option<&String> {
         let is_of = |set: &&String| set.split_once('=').is_some_and(|(of, _)| of == path);
         self.settings.iter().find(is_of)
     }
 
-    /// The settings that were fitted, with the rows to which they were.
+    /// Returns the fitted settings, each with the rows to which it was fitted.
     pub(super) fn fitted(&self) -> impl Iterator<Item = (&String, &String)> {
         let fitted = self.fitted.iter();
         fitted.filter_map(|(path, rows)| Some((self.of(path)?, rows)))
     }
 
-    /// Whether it is run where an axis has a value.
+    /// Returns true if the bundle is run at this value of an axis.
     pub(super) fn is_at(&self, axis: &str, value: &str) -> bool {
         let mut only = self.only.iter().filter(|(of, _)| of == axis);
         only.all(|(_, values)| values.iter().any(|of| of == value))
     }
 
-    /// The axes at which it is not always run.
+    /// Returns the axes that restrict the bundle to some values.
     pub(super) fn axes(&self) -> impl Iterator<Item = &str> {
         self.only.iter().map(|(axis, _)| axis.as_str())
     }
 }
 
-/// The names of the values of an axis, where these are named bundles.
+/// Returns the named values of an axis with their settings, or `None` if the axis lists values or
+/// has a range.
 pub(super) fn named(written: &Written) -> Option<&[(String, Written)]> {
     match written {
         Written::Map(keys) if !keys.is_empty() => {
             let is_bundle = |(_, value): &(String, Written)| matches!(value, Written::Map(_));
+            // A range is a mapping, too, but its values are words: only a mapping of mappings has
+            // bundles.
             keys.iter().all(is_bundle).then_some(keys.as_slice())
         }
         _ => None,
     }
 }
 
-/// The bundles of such an axis; none of one that takes values.
+/// Reads the bundles of an axis; empty for an axis that lists values or has a range.
 pub(super) fn of_axis(written: &Written) -> Result<Vec<Bundle>, String> {
     let each = named(written).unwrap_or_default().iter();
     each.map(|(name, value)| match value {

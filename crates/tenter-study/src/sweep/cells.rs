@@ -1,4 +1,4 @@
-//! The cells of a sweep: each variant at each point where it is run.
+//! Cells of a sweep: each variant at each point where it is run.
 
 use std::collections::BTreeSet;
 
@@ -6,44 +6,46 @@ use super::bundle::{self, Bundle};
 use super::design::PointValues;
 use super::keys::SweepKeys;
 
-/// A variant at a point.
+/// A variant at a point: the unit that is run once for each seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepCell {
-    /// Index of the variant.
+    /// Index into [`Sweep::variants`](super::Sweep::variants).
     pub variant: usize,
-    /// Index of the point.
+    /// Index into [`Sweep::points`](super::Sweep::points).
     pub point: usize,
-    /// Name of the variant, and behind it of the values of axes that are named.
+    /// Name of the variant, followed by the axes' named values; in a study the folder of its
+    /// trials.
     pub name: String,
-    /// What it stands for, in a line.
+    /// Description in one line; the variant's settings if it has none.
     pub about: String,
-    /// Name of its point in tables.
+    /// Name of the point in printed tables, such as `spines=4, size=1MiB`.
     pub case: String,
-    /// Name of its variant in tables.
+    /// Name of the variant in printed tables.
     pub bar: String,
-    /// Its changes of the scenario, `PATH=VALUE`.
+    /// Changes to the scenario, `PATH=VALUE`; later ones override earlier ones.
     pub settings: Vec<String>,
-    /// Those that were fitted, with the published rows to which they were.
+    /// Settings that were fitted, each with the published rows to which it was fitted.
     pub fitted: Vec<(String, String)>,
-    /// Whether a quick run has it.
+    /// True if a quick run has the cell.
     pub quick: bool,
-    /// Whether it is run.
+    /// False if the quick form or the user leaves the cell out.
     pub is_run: bool,
 }
 
-/// An axis with the bundles of its values, where these have names.
+/// An axis with the bundles of its values; without bundles its values are plain.
 pub(super) struct NamedAxis<'k> {
     pub(super) name: &'k str,
     pub(super) bundles: Vec<Bundle>,
 }
 
 impl NamedAxis<'_> {
+    /// Returns the bundle of a named value.
     pub(super) fn value(&self, name: &str) -> Option<&Bundle> {
         self.bundles.iter().find(|value| value.name == name)
     }
 }
 
-/// The axes of a sweep.
+/// Reads the axes with their bundles.
 pub(super) fn axes(keys: &SweepKeys) -> Result<Vec<NamedAxis<'_>>, String> {
     let axes = keys.axes.0.iter();
     let axes = axes.map(|(name, written)| {
@@ -55,7 +57,7 @@ pub(super) fn axes(keys: &SweepKeys) -> Result<Vec<NamedAxis<'_>>, String> {
     axes.collect()
 }
 
-/// The variants of a sweep, one without a name where there are none.
+/// Reads the variants; a sweep without any gets one with an empty name.
 pub(super) fn variants(keys: &SweepKeys) -> Result<Vec<Bundle>, String> {
     let mut variants = Bundle::read_all(&keys.variants)?;
     // Names become folders and columns of tables.
@@ -86,7 +88,8 @@ pub(super) fn variants(keys: &SweepKeys) -> Result<Vec<Bundle>, String> {
     Ok(variants)
 }
 
-/// The cells, point by point; `quick` are the points that a quick run has.
+/// Makes the cells, point by point. `quick` has the indices of points in the quick form, if table
+/// rows say; otherwise a quick run has all points.
 pub(super) fn cells(
     keys: &SweepKeys,
     axes: &[NamedAxis<'_>],
@@ -108,6 +111,7 @@ pub(super) fn cells(
     }
     let mut names = BTreeSet::new();
     let has_names = axes.iter().any(|axis| !axis.bundles.is_empty());
+    // Plain axes give all points of a variant one name, so a name must be unique only with bundles.
     let twice = cells.iter().find(|cell| !names.insert(&cell.name));
     match twice.filter(|_| has_names) {
         Some(cell) => Err(format!("two variants are called `{}`", cell.name)),
@@ -115,6 +119,7 @@ pub(super) fn cells(
     }
 }
 
+/// Makes the cell of a variant at a point with these axis `values`.
 fn cell(
     keys: &SweepKeys,
     axes: &[NamedAxis<'_>],
@@ -139,6 +144,8 @@ fn cell(
             cases.push(format!("{short}={value}"));
         }
     }
+    // The order decides: `set` of the sweep, then bundles of axes, then the variant, then plain
+    // axes.
     settings.extend(variant.settings.iter().cloned());
     settings.extend(of_paths);
     fitted.extend(variant.fitted());
@@ -170,14 +177,14 @@ fn cell(
     }
 }
 
-/// Settings as `--set` has them.
+/// Writes settings as `--set` takes them, `PATH=VALUE`.
 pub(super) fn settings(
     keys: &[(String, tenter_config::Written)],
 ) -> impl Iterator<Item = String> + '_ {
     keys.iter().map(|(path, value)| format!("{path}={value}"))
 }
 
-/// A name of these parts, of which a folder can be made.
+/// Joins `parts` to a name that can be a folder's: lower-case letters, digits and hyphens.
 fn of_parts(parts: &[&str]) -> String {
     let joined = parts.join("-").to_lowercase();
     let kept = joined.chars().map(|letter| match letter {

@@ -1,4 +1,4 @@
-//! The keys of the charts of a sweep: which picture of which readings over which axes.
+//! Keys of a sweep's charts: which picture shows which readings over which axes.
 
 use tenter_config::{choice, component};
 
@@ -47,7 +47,7 @@ choice!(ChartKind {
 });
 
 impl ChartKind {
-    /// Its word.
+    /// Returns the word by which descriptions name the kind.
     pub(super) fn word(self) -> &'static str {
         match self {
             ChartKind::Bars => "bars",
@@ -57,7 +57,7 @@ impl ChartKind {
         }
     }
 
-    /// How many axes it is drawn over at least.
+    /// Returns the least number of axes that the kind needs.
     pub(super) fn axes(self) -> usize {
         match self {
             ChartKind::Bars | ChartKind::Parallel => 0,

@@ -1,4 +1,4 @@
-//! The charts of a sweep, with readings and axes by their places.
+//! Charts of a sweep, with names resolved to indices of readings and axes.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,28 +9,28 @@ use crate::drawing::Chart;
 /// A picture of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepChart {
-    /// What stands above it.
+    /// Title above the picture.
     pub title: String,
-    /// What it is: `bars`, `lines`, `heat` or `parallel`.
+    /// Kind of picture: `bars`, `lines`, `heat` or `parallel`.
     pub kind: String,
-    /// Places of the readings that it shows.
+    /// Indices of the readings to show.
     pub readings: Vec<usize>,
-    /// Place of the axis from left to right, where it has one.
+    /// Index of the axis from left to right; `None` for bars and parallel coordinates.
     pub x: Option<usize>,
-    /// Place of the axis from top to bottom, where it has one.
+    /// Index of the axis from top to bottom; only a heat map has one.
     pub y: Option<usize>,
 }
 
-/// The charts of a sweep, with readings and axes by their places.
+/// Resolves the charts of a sweep.
 ///
 /// # Errors
-/// What a chart names and the sweep does not have.
+/// Names the chart whose reading or axis does not exist, or whose kind does not fit the axes.
 pub(super) fn charts(sweep: &SweepKeys) -> Result<Vec<SweepChart>, String> {
     let charts = sweep.charts.iter();
     charts.map(|keys| chart(sweep, keys)).collect()
 }
 
-/// What a report draws of a study: bars of these metrics.
+/// Returns the bar charts of a study, whose `readings` name metrics.
 pub(super) fn of_study(sweep: &SweepKeys) -> Vec<Chart> {
     let charts = sweep.charts.iter().map(|keys| Chart {
         title: keys.title.clone(),
@@ -41,6 +41,7 @@ pub(super) fn of_study(sweep: &SweepKeys) -> Vec<Chart> {
     charts.collect()
 }
 
+/// Resolves one chart.
 fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {
     let wrong = |what: String| format!("the chart `{}` {what}", keys.title);
     let names: Vec<&str> = sweep
@@ -60,6 +61,7 @@ fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {
         [] => (0..names.len()).collect(),
         named => named.iter().map(place).collect::<Result<_, _>>()?,
     };
+    // A heat map has no place for a third axis; other kinds take any number above the least.
     let needed = keys.kind.axes();
     let count = sweep.axes.0.len();
     if count < needed || keys.kind == ChartKind::Heat && count > needed {
