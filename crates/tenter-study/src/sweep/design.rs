@@ -1,4 +1,4 @@
-//! The points of a sweep: which values its axes have together.
+//! Points of a sweep: the values that its axes have together.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -8,11 +8,13 @@ use super::axis::{Axis, scaled};
 use super::keys::{Design, SweepKeys};
 use super::limits::SAMPLES_MAX;
 
-/// A point: a value for each axis, in the order of the axes, as settings have it.
+/// A point: one value for each axis, in axis order, as settings write it.
 pub type PointValues = Vec<String>;
 
-/// The points of a sweep, in the order in which they are run; one without values where there are
-/// no axes.
+/// Returns the points in the order in which they are run; without axes, one point without values.
+///
+/// # Errors
+/// Names the axis that is invalid or does not fit the design.
 pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
     let axes = keys.axes.0.iter();
     let axes = axes.map(|(path, written)| Axis::read(path, written));
@@ -21,6 +23,8 @@ pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
         Design::Grid => grid(&listed(&axes)?),
         Design::Zip => zip(&keys.axes.0, &listed(&axes)?),
         Design::Random => {
+            // ChaCha's stream is fixed by its definition, so a seed gives the same points in every
+            // version.
             let mut draws = ChaCha8Rng::seed_from_u64(keys.design_seed);
             let point = |_| {
                 let draw = |axis: &Axis| axis.at(draws.next_u64());
@@ -29,17 +33,17 @@ pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
             Ok((0..keys.samples).map(point).collect())
         }
         Design::LatinHypercube => Ok(latin_hypercube(&axes, keys)),
-        // The rows of a table say which.
+        // Rows of the published table define the points: `Lookup::points`.
         Design::Rows => Ok(Vec::new()),
     }
 }
 
-/// The values of the axes of a design that does not draw.
+/// Returns the values of all axes, for designs that do not draw.
 fn listed(axes: &[Axis]) -> Result<Vec<Vec<String>>, String> {
     axes.iter().map(Axis::values).collect()
 }
 
-/// The last axis runs fastest.
+/// Returns every combination of values; the last axis varies fastest.
 fn grid(axes: &[Vec<String>]) -> Result<Vec<PointValues>, String> {
     let count = axes
         .iter()
@@ -60,6 +64,7 @@ fn grid(axes: &[Vec<String>]) -> Result<Vec<PointValues>, String> {
     Ok(points)
 }
 
+/// Combines the first values of all axes, the second values, and so on.
 fn zip(paths: &[(String, Written)], axes: &[Vec<String>]) -> Result<Vec<PointValues>, String> {
     let Some(first) = axes.first() else {
         return Ok(vec![Vec::new()]);
@@ -78,8 +83,8 @@ fn zip(paths: &[(String, Written)], axes: &[Vec<String>]) -> Result<Vec<PointVal
     Ok((0..first.len()).map(point).collect())
 }
 
-/// Each axis is cut into as many equal parts as there are samples; each part is used once, in an
-/// order of its own, at a drawn place within it.
+/// Cuts each axis into as many equal parts as there are samples and draws one value from each part.
+/// Each axis uses its parts in a random order.
 fn latin_hypercube(axes: &[Axis], keys: &SweepKeys) -> Vec<PointValues> {
     let samples = keys.samples as usize;
     let mut draws = ChaCha8Rng::seed_from_u64(keys.design_seed);
@@ -87,6 +92,7 @@ fn latin_hypercube(axes: &[Axis], keys: &SweepKeys) -> Vec<PointValues> {
         .iter()
         .map(|axis| {
             let mut parts: Vec<usize> = (0..samples).collect();
+            // Fisher–Yates shuffle: every order of the parts is equally likely.
             for last in (1..samples).rev() {
                 parts.swap(last, scaled(draws.next_u64(), last + 1));
             }

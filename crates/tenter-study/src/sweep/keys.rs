@@ -1,4 +1,4 @@
-//! The keys of a sweep's description.
+//! Keys of a sweep's description, and their checks.
 
 use super::chart_keys::ChartKeys;
 use super::limits::{SAMPLES_MAX, WORDS};
@@ -247,13 +247,13 @@ pub enum Better {
 choice!(Better { "less" => Less, "more" => More });
 
 impl SweepKeys {
-    /// The paths of its axes.
+    /// Returns the axis names as written, mostly paths of the scenario.
     pub(super) fn axis_paths(&self) -> impl ExactSizeIterator<Item = &str> {
         self.axes.0.iter().map(|(path, _)| path.as_str())
     }
 
-    /// What its axes are called where there is little room: the last part of each path, `size` of
-    /// `jobs[0].collectives[0].size`, unless two of them end alike.
+    /// Returns short axis names: the last part of each path, `size` for
+    /// `jobs[0].collectives[0].size`, or the whole path if two end alike.
     pub(super) fn axis_names(&self) -> Vec<&str> {
         let short = |path: &'_ str| path.rsplit_once('.').map_or(0, |(head, _)| head.len() + 1);
         let name = |path| {
@@ -273,12 +273,12 @@ impl SweepKeys {
 }
 
 impl ReadingKeys {
-    /// The ends of the band, where there is one.
+    /// Returns the band's ends, if the band has numbers.
     pub fn band(&self) -> Option<[f64; 2]> {
         ends(self.band.as_deref()?)
     }
 
-    /// The columns with the ends of the band, where they are named.
+    /// Returns the columns with the band's ends, if the band names columns.
     pub(super) fn columns(&self) -> Option<[&str; 2]> {
         match self.band.as_deref()? {
             [low, high] => Some([plain(low)?, plain(high)?]),
@@ -288,23 +288,23 @@ impl ReadingKeys {
 }
 
 impl PublishedKeys {
-    /// The ends of the band, where there is one.
+    /// Returns the band's ends, if there is a band.
     pub(super) fn band(&self) -> Option<[f64; 2]> {
         ends(self.band.as_deref()?)
     }
 
-    /// The value.
+    /// Returns the published value as a number.
     pub(super) fn number(&self) -> Option<f64> {
         number(&self.value)
     }
 }
 
-/// Whether a name is that of an axis: its path, or the last part of it.
+/// Returns true if `name` means the axis `path`: the whole path, or its last part.
 pub(super) fn is_axis(path: &str, name: &str) -> bool {
     path == name || path.rsplit_once('.').is_some_and(|(_, last)| last == name)
 }
 
-/// A value that is one word or text.
+/// Returns a value that is one word or text; `None` for lists and mappings.
 pub(super) fn plain(value: &Written) -> Option<&str> {
     match value {
         Written::Word(text) | Written::Text(text) => Some(text),
@@ -312,7 +312,7 @@ pub(super) fn plain(value: &Written) -> Option<&str> {
     }
 }
 
-/// Two numbers in their order.
+/// Returns two finite numbers in ascending order; `None` for anything else.
 fn ends(band: &[Written]) -> Option<[f64; 2]> {
     let ends = band.iter().map(number);
     match ends.collect::<Option<Vec<f64>>>()?.as_slice() {
@@ -321,7 +321,7 @@ fn ends(band: &[Written]) -> Option<[f64; 2]> {
     }
 }
 
-/// A decimal number.
+/// Reads a finite number that stands as a plain word; a quoted text is no number.
 pub(super) fn number(value: &Written) -> Option<f64> {
     let Written::Word(word) = value else {
         return None;

@@ -1,6 +1,6 @@
-//! How much a sweep may have.
+//! Limits on the size of a sweep.
 
-/// Names and paths have no more characters.
+/// Most characters in a name or path.
 pub(super) const WORDS: usize = 4_096;
-/// More points than a ledger should hold.
+/// Most points of a sweep, and most values of an axis.
 pub(super) const SAMPLES_MAX: u32 = 1_000_000;

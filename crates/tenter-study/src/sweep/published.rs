@@ -1,4 +1,4 @@
-//! Which rows of which published tables a sweep is about.
+//! Lookup of published rows: which row of which table belongs to a reading or a point.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,18 @@ use super::keys::{Design, ReadingKeys, SweepKeys, TableKeys, plain};
 use super::table::Table;
 use crate::error::StudyError;
 
-/// The tables of a sweep and what it says of their rows.
+/// The published tables of a sweep, with the keys that select rows. The study's own table comes
+/// first.
 pub(super) struct Lookup<'k> {
     keys: &'k SweepKeys,
     tables: Vec<Table>,
 }
 
 impl<'k> Lookup<'k> {
-    /// Reads the tables that a description names; `text` gives the text of a table by its name.
+    /// Reads the tables that the description names; `text` returns a table's text by its name.
+    ///
+    /// # Errors
+    /// Fails if a table does not exist or is no CSV.
     pub(super) fn read(
         keys: &'k SweepKeys,
         text: &dyn Fn(&str) -> Option<String>,
@@ -41,12 +45,12 @@ impl<'k> Lookup<'k> {
         self.keys.published.as_ref()
     }
 
-    /// The table of the study.
+    /// Returns the study's own table, the one under `published`.
     pub(super) fn own(&self) -> Option<&Table> {
         self.tables.first().filter(|_| self.published().is_some())
     }
 
-    /// The tables that may have the row of a reading.
+    /// Returns the tables that may have a reading's row, in the order in which they are searched.
     pub(super) fn tables<'a>(
         &'a self,
         reading: &'a ReadingKeys,
@@ -57,7 +61,11 @@ impl<'k> Lookup<'k> {
         own.into_iter().chain(named)
     }
 
-    /// The positions of the rows of the study with these values.
+    /// Returns the indices of a table's rows that have these `values`, besides the values under
+    /// `published.rows`.
+    ///
+    /// # Errors
+    /// Fails if a table lacks one of the columns.
     pub(super) fn rows(
         &self,
         table: &Table,
@@ -71,7 +79,11 @@ impl<'k> Lookup<'k> {
         table.with(&values)
     }
 
-    /// The row of a reading, and its table.
+    /// Finds the one row with the values `row` for a reading, in the first table that has it. With
+    /// `may_lack`, no such row is no error.
+    ///
+    /// # Errors
+    /// Fails if several rows of a table have the values, or if none has and `may_lack` is false.
     pub(super) fn find<'a>(
         &'a self,
         reading: &'a ReadingKeys,
@@ -82,6 +94,7 @@ impl<'k> Lookup<'k> {
         for table in self.tables(reading) {
             match self.rows(table, row)?[..] {
                 [at] => return Ok(Some((table, at))),
+                // With several tables, one may lack the row and the next have it.
                 [] if may_lack || reading.tables.len() > 1 => names.push(table.name.as_str()),
                 _ => {
                     let message = format!(
@@ -102,13 +115,14 @@ impl<'k> Lookup<'k> {
         })
     }
 
-    /// The column of published values, and those of the ends of the band.
+    /// Returns the column with the published value, and the two with the ends of the band.
     pub(super) fn columns<'a>(&'a self, reading: &'a ReadingKeys) -> (&'a str, [&'a str; 2]) {
         let of_study = match self.published().map(|of| of.band.as_slice()) {
             Some([low, high]) => [low.as_str(), high],
             _ => ["band_low", "band_high"],
         };
-        // Other tables than that of the study have the usual columns.
+        // `published.band` names columns of the study's own table; other tables have the usual
+        // names.
         let usual = ["band_low", "band_high"];
         let otherwise = if reading.tables.is_empty() {
             of_study
@@ -119,7 +133,7 @@ impl<'k> Lookup<'k> {
         (value, reading.columns().unwrap_or(otherwise))
     }
 
-    /// Whether a row is left out.
+    /// Returns true if `left_out` has the row with these cells.
     pub(super) fn is_left_out(&self, cells: &BTreeMap<&str, &str>) -> Result<bool, String> {
         for left_out in &self.keys.left_out {
             if has(&left_out.rows, cells)? {
@@ -129,13 +143,14 @@ impl<'k> Lookup<'k> {
         Ok(false)
     }
 
-    /// Whether the quick form has a row.
+    /// Returns true if the quick form has the row with these cells.
     pub(super) fn is_quick(&self, cells: &BTreeMap<&str, &str>) -> Result<bool, String> {
         let quick = self.keys.quick.as_ref();
         quick.map_or(Ok(true), |quick| has(&quick.rows, cells))
     }
 
-    /// The values of the axes at which a row was run, where columns say so.
+    /// Returns the axis values at which a row was published, if the design takes points from rows.
+    /// An axis name lists the columns whose values, joined by commas, name its value.
     pub(super) fn point(
         &self,
         cells: &BTreeMap<&str, &str>,
@@ -160,7 +175,8 @@ impl<'k> Lookup<'k> {
         values.collect::<Result<_, _>>().map(Some)
     }
 
-    /// The points that the rows of the study have, and which of them a quick run has.
+    /// Returns the distinct points of the study's rows, in table order, each with a flag for the
+    /// quick form.
     pub(super) fn points(&self) -> Result<Vec<(Vec<String>, bool)>, StudyError> {
         let mut points: Vec<(Vec<String>, bool)> = Vec::new();
         let Some(table) = self.own() else {
@@ -174,6 +190,7 @@ impl<'k> Lookup<'k> {
             }
             let quick = self.is_quick(&cells).map_err(wrong)?;
             let point = self.point(&cells).map_err(wrong)?.unwrap_or_default();
+            // Several rows may describe one point; the first decides on the quick form.
             if points.iter().all(|(known, _)| *known != point) {
                 points.push((point, quick));
             }
@@ -182,7 +199,7 @@ impl<'k> Lookup<'k> {
     }
 }
 
-/// Whether a row has one of the values in each of the columns.
+/// Returns true if the row has, in each of `columns`, one of the listed values.
 fn has(columns: &Named<Vec<Written>>, cells: &BTreeMap<&str, &str>) -> Result<bool, String> {
     let mut has = true;
     for (column, values) in &columns.0 {
@@ -192,15 +209,19 @@ fn has(columns: &Named<Vec<Written>>, cells: &BTreeMap<&str, &str>) -> Result<bo
     Ok(has)
 }
 
+/// Returns the row's value in a column.
+///
+/// # Errors
+/// Fails if the table has no such column.
 fn value_of<'r>(cells: &BTreeMap<&str, &'r str>, column: &str) -> Result<&'r str, String> {
     let value = cells.get(column).copied();
     value.ok_or_else(|| format!("the table has no column `{column}`, which the study names"))
 }
 
-/// A text with the values of names in braces.
+/// Replaces each `{name}` in `text` by the value of the name.
 ///
 /// # Errors
-/// When there is no such name.
+/// Fails at a name without a value, and at a brace that is not closed.
 pub(super) fn filled(text: &str, names: &BTreeMap<&str, &str>) -> Result<String, String> {
     let mut parts = text.split('{');
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! What a sweep has left, in one value: what was varied, what was read, and of each trial what was
-//! read of it. Reports and comparisons are made of it.
+//! Record of a sweep: what was varied, what was read, and the values of each trial, in one value.
+//! Reports and comparisons are made from it.
 
 use serde::{Deserialize, Serialize};
 use tenter_config::Written;
@@ -11,40 +11,41 @@ use super::charts::SweepChart;
 use super::keys::{Better, ReadingKeys};
 use crate::noted::{Noted, noted};
 
-/// The trials of a sweep and the values of its readings.
+/// Everything that a finished sweep leaves for reports: its design, readings and trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepRecord {
-    /// What it is called.
+    /// Name of the sweep.
     pub name: String,
-    /// What it is about, in a sentence.
+    /// Description in one sentence.
     pub description: String,
-    /// The scenario that was varied.
+    /// The scenario that was varied: a path or `preset:NAME`.
     pub scenario: String,
-    /// Settings of all trials: paths and values.
+    /// Settings of all trials, as pairs: path and value.
     pub set: Vec<(String, String)>,
-    /// What was varied.
+    /// Axes in the order of the description.
     pub axes: Vec<SweepAxis>,
-    /// What was compared; one without a name where there is one thing only.
+    /// Names of the variants; a sweep without variants has one with an empty name.
     pub variants: Vec<String>,
-    /// A value for each axis.
+    /// Points, each with a value for each axis.
     pub points: Vec<Vec<String>>,
-    /// What was read.
+    /// Readings, in the order that [`SweepValues::values`] has.
     pub readings: Vec<SweepReading>,
-    /// The pictures that were asked for; where there are none, all are drawn that say something.
+    /// Pictures that the description names; if empty, the page shows every picture with
+    /// information.
     #[serde(default)]
     pub charts: Vec<SweepChart>,
-    /// The trials that have run: point by point, variant by variant, seed by seed.
+    /// Trials that have run: points outermost, then variants, then seeds.
     pub trials: Vec<SweepValues>,
-    /// What a reader of the values must know: for each variant the notes of its trials, equal ones
-    /// once; empty in records of an earlier version.
+    /// For each variant the notes of its trials, equal ones once. Empty in records that an earlier
+    /// version wrote.
     #[serde(default)]
     pub notes: Vec<Vec<NoteRow>>,
-    /// One digest for all of them.
+    /// One digest over all trials.
     pub digest: String,
 }
 
 impl SweepRecord {
-    /// The notes, warnings first, each once with the variants that have it.
+    /// Returns the notes, warnings first; each appears once with the variants that have it.
     pub fn noted(&self) -> Vec<Noted<'_>> {
         let names = self.variants.iter().map(String::as_str);
         noted(names.zip(self.notes.iter().map(Vec::as_slice)))
@@ -54,49 +55,49 @@ impl SweepRecord {
 /// An axis of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepAxis {
-    /// The path of the scenario that takes its values.
+    /// Scenario path that takes the values.
     pub path: String,
-    /// What it is called where there is little room.
+    /// Short name for tables and charts.
     pub name: String,
-    /// Whether it is a range whose values grow by a factor.
+    /// True if the values grow by a factor, so that charts space them evenly in the logarithm.
     pub log: bool,
 }
 
 /// A reading of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepReading {
-    /// What it is called.
+    /// Name in tables and charts.
     pub name: String,
-    /// What is read: readings with the same text read the same.
+    /// Key of the value that is read: readings with equal keys read the same value.
     pub of: String,
-    /// The unit of the values; empty for counts and ratios.
+    /// Unit of the values; empty for counts and ratios.
     pub unit: String,
-    /// The variant that values are divided by in answers, seed by seed; empty where there is none.
-    /// The values of the record are not divided.
+    /// Variant by whose values an answer divides, seed by seed; empty without one. The record's
+    /// values are not divided.
     pub against: String,
-    /// Whether greater values are better.
+    /// True if greater values are better.
     pub more_is_better: bool,
-    /// What is made of the values of several seeds, for instance `median`.
+    /// Statistic that answers take over the seeds, for instance `median`.
     pub statistic: String,
 }
 
-/// What was read of one trial.
+/// Values read from one trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepValues {
-    /// Index of its point.
+    /// Index into [`SweepRecord::points`].
     pub point: usize,
-    /// Index of its variant.
+    /// Index into [`SweepRecord::variants`].
     pub variant: usize,
-    /// Its seed.
+    /// The trial's seed, or the first one if several kinds differ.
     pub seed: u64,
-    /// Digest of its results.
+    /// Digest over the trial's tables.
     pub digest: String,
-    /// A value for each reading; missing where no row had one.
+    /// A number for each reading; `None` if no row had one.
     pub values: Vec<Option<f64>>,
 }
 
 impl Sweep {
-    /// The record, of what was read of the trials that have run.
+    /// Makes the record from the values of the trials that have run.
     pub fn record(&self, trials: &[Measured]) -> SweepRecord {
         let names = self.axis_names();
         let axes = self.keys.axes.0.iter().zip(names);
@@ -106,6 +107,7 @@ impl Sweep {
             log: grows_by_a_factor(written),
         });
         let mut values: Vec<SweepValues> = trials.iter().map(SweepValues::of).collect();
+        // Workers finish trials in any order; the record has one order.
         values.sort_by_key(|trial| (trial.point, trial.variant, trial.seed));
         SweepRecord {
             name: self.keys.name.clone(),
@@ -136,7 +138,8 @@ impl Sweep {
 }
 
 impl Sweep {
-    /// What is read of each trial, with the reading that asks for it first.
+    /// Returns the readings made from each trial, each described by the first reading that asks for
+    /// it.
     pub fn readings(&self) -> Vec<SweepReading> {
         let reads = self.reads.iter().enumerate().map(|(place, read)| {
             let row = self.rows.iter().find(|row| row.read == place);
@@ -160,13 +163,16 @@ impl Sweep {
 }
 
 impl SweepReading {
+    /// Returns the statistic over the seeds; a word that this version does not know counts as
+    /// `median`.
     fn of_several(&self) -> Statistic {
         self.known_statistic().unwrap_or(Statistic::Median)
     }
 
-    /// Its statistic; nothing where there is no such statistic. Earlier versions had other words.
+    /// Returns the statistic, or `None` if this version has none with that name.
     pub fn known_statistic(&self) -> Option<Statistic> {
         let word = match self.statistic.as_str() {
+            // Records that earlier versions wrote have these words.
             "least" => "min",
             "greatest" => "max",
             "deviation" => "stddev",
@@ -175,12 +181,13 @@ impl SweepReading {
         word.parse().ok()
     }
 
-    /// What its statistic makes of values; nothing where there are none.
+    /// Applies the statistic to the seeds' `values`; `None` if there are none.
     pub fn of_seeds(&self, values: Vec<f64>) -> Option<f64> {
         self.of_several().of(values)
     }
 
-    /// Whether a variant may be best by it: not by how far seeds are apart, or how many they are.
+    /// Returns true if the statistic ranks variants. The spread between seeds and their number do
+    /// not.
     pub fn has_a_best(&self) -> bool {
         self.of_several().is_of_size()
     }
@@ -200,6 +207,7 @@ impl SweepValues {
     }
 }
 
+/// Returns true if the axis is a range with a `factor` or with `scale: log`.
 fn grows_by_a_factor(written: &Written) -> bool {
     match written {
         Written::Map(keys) => keys.iter().any(|(key, value)| {

@@ -1,4 +1,4 @@
-//! The rows of a sweep: what is read of which cells, and what was published of it.
+//! Rows of a sweep's answer: for each, what to read from which cells, and what was published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,52 +16,54 @@ use crate::power;
 use crate::read::{Read, Word};
 use crate::value::Value;
 
-/// A row: what is read of one or several cells, beside what was published.
+/// A row: a value to read from one or several cells, beside the published value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepRow {
-    /// What it is called.
+    /// Name of the case.
     pub case: String,
-    /// The bar within the case.
+    /// Name of the bar within the case, if it has several.
     pub bar: Option<String>,
     /// Name of the metric.
     pub metric: String,
-    /// Index of its reading.
+    /// Index into the description's readings.
     pub reading: usize,
-    /// Index of what is read.
+    /// Index into [`Sweep::reads`](super::Sweep::reads).
     pub(super) read: usize,
-    /// What becomes of the value, and the cells whose values it is set against.
+    /// Comparison formula, and the indices of the cells whose values it takes.
     pub(super) against: Option<(Against, Vec<usize>)>,
-    /// Which of the seeds count, by the place of the shared uplinks.
+    /// Condition on the seeds that count, with the index of the reading that has the number of
+    /// shared uplinks.
     pub(super) condition: Option<(usize, Sharing)>,
-    /// The cell that is judged.
+    /// Index of the judged cell; `None` for information only.
     pub judged: Option<usize>,
-    /// The cells that have a row, in their order.
+    /// Indices of the cells that have a row in the answer, ascending.
     pub shown: Vec<usize>,
-    /// The published value.
+    /// Published value; `None` if there is none.
     pub published: Option<Value>,
-    /// Whose the row is.
+    /// Tells a row of the source from an expectation that the project added.
     pub origin: Origin,
     /// Lower and upper end of the band, both inside.
     pub band: Option<[f64; 2]>,
-    /// What the band decides.
+    /// Consequence of a value outside the band.
     pub gate: Gate,
-    /// Why this band and this gate.
+    /// Reason for this band and this gate.
     pub reason: String,
-    /// Whether a quick run has it.
+    /// True if the quick form has the row.
     pub(super) quick: bool,
-    /// Whether a quick run judges it.
+    /// True if trials that differ from the published experiment are judged: those in a quick form,
+    /// or with a scenario that the user changed.
     pub quick_judged: bool,
-    /// Whether it says how many seeds have a value.
+    /// True if the row's statistic is followed by the number and the range of the seeds' values.
     pub(super) counts_values: bool,
 }
 
 impl SweepRow {
-    /// The cells whose values it is set against.
+    /// Returns the indices of the cells whose values the row is compared with.
     pub fn others(&self) -> &[usize] {
         self.against.as_ref().map_or(&[], |(_, others)| others)
     }
 
-    /// Without its band where no cell is judged.
+    /// Drops band and gate if no cell is judged.
     fn only_judged(self) -> SweepRow {
         match self.judged {
             Some(_) => self,
@@ -74,7 +76,7 @@ impl SweepRow {
     }
 }
 
-/// Why rows do not hold: the description is at fault, or a table.
+/// Reason why rows are invalid: an error in the description or in a table.
 pub(super) enum Wrong {
     Description(String),
     Table(StudyError),
@@ -92,18 +94,18 @@ impl From<StudyError> for Wrong {
     }
 }
 
-/// Makes the rows of all readings.
+/// Maker of the rows of all readings.
 pub(super) struct Rows<'a> {
     pub(super) keys: &'a SweepKeys,
     pub(super) axes: &'a [NamedAxis<'a>],
-    /// Names of the variants.
+    /// Variant names, by the index that cells have.
     pub(super) variants: Vec<&'a str>,
     pub(super) points: &'a [Vec<String>],
     pub(super) cells: &'a [SweepCell],
     pub(super) lookup: &'a Lookup<'a>,
     pub(super) made: Vec<SweepRow>,
     pub(super) reads: Vec<Read>,
-    /// Rows of tables that are read.
+    /// Table rows that some reading uses, as table name and row index.
     used: BTreeSet<(String, usize)>,
 }
 
@@ -129,6 +131,7 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Makes all rows, reading by reading, and checks that no row of a table was forgotten.
     pub(super) fn make(&mut self) -> Result<(), Wrong> {
         let keys = self.keys;
         for (index, reading) in keys.readings.iter().enumerate() {
@@ -145,7 +148,7 @@ impl<'a> Rows<'a> {
         self.check_all_rows_are_read()
     }
 
-    /// A row for each variant at each point.
+    /// Makes a row for each variant at each point, for a reading without `case`.
     fn each_cell(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
         let read = read(reading, &|text| Ok(text.to_owned()))?;
         // Equal queries of two readings of a sweep have columns of their own.
@@ -160,6 +163,8 @@ impl<'a> Rows<'a> {
         let divisor = others.next().cloned();
         for (place, cell) in self.cells.iter().enumerate() {
             let name = self.variants[cell.variant];
+            // A study has no bar for the variant to which the others are compared; a sweep shows
+            // its ratio, 1.
             let is_own = divisor.as_deref() == Some(name) && self.keys.published.is_some();
             if is_own || !self.is_at(reading, cell)? {
                 continue;
@@ -184,7 +189,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// What is expected of a cell by the description itself; the first that fits counts.
+    /// Returns what the description itself says of a cell; the first entry of `published` that fits
+    /// counts, else the reading's band.
     fn expected(&self, reading: &ReadingKeys, cell: &SweepCell) -> Published {
         let point = || self.axes.iter().zip(&self.points[cell.point]);
         let is_here = |(path, value): &(String, Written)| {
@@ -213,6 +219,7 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Returns true if the reading has a row for the cell, by its keys `at` and `variants`.
     fn is_at(&self, reading: &ReadingKeys, cell: &SweepCell) -> Result<bool, Wrong> {
         let name = self.variants[cell.variant];
         let mut is_at = reading.variants.is_empty() || reading.variants.iter().any(|of| of == name);
@@ -241,7 +248,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The published row of a cell, where the reading names one.
+    /// Returns the published row of a cell, if the reading has `row`. Names in braces stand for the
+    /// cell's variant and axis values.
     fn row_of_cell(
         &mut self,
         reading: &ReadingKeys,
@@ -262,7 +270,8 @@ impl<'a> Rows<'a> {
         self.found(reading, &row?, true)
     }
 
-    /// The published row of these values; `may_lack` one where the tables may not have it.
+    /// Returns what the tables say of the row with the values `row`, and marks the row as used.
+    /// With `may_lack`, a row that no table has is no error.
     fn found(
         &mut self,
         reading: &ReadingKeys,
@@ -280,7 +289,7 @@ impl<'a> Rows<'a> {
         Ok(Some(table.published(at, value, of_study, band)?))
     }
 
-    /// One row, of one published row or of none.
+    /// Makes the one row of a reading with `case`, with or without a published row.
     fn single(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
         let read = read(reading, &|text| Ok(text.to_owned()))?;
         let read = self.place(read);
@@ -299,7 +308,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// A row for each row of the table of the study.
+    /// Makes a row for each row of the study's table, for a reading with `each_row`.
     fn each_row(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
         let no_table = || "`each_row` needs `published`, the table with the rows".to_owned();
         let lookup = self.lookup;
@@ -325,6 +334,8 @@ impl<'a> Rows<'a> {
             let mut row = self.row(index, read, own, case, bar(reading));
             row.against = self.set_against(reading, None)?;
             row.quick = lookup.is_quick(&cells)?;
+            // If table rows define the points, a row belongs to the cell at its point; otherwise
+            // `judge` and `shown` name the cells.
             (row.judged, row.shown) = match lookup.point(&cells)? {
                 None => self.judged(reading)?,
                 Some(values) => {
@@ -338,7 +349,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The cell that is judged, and those that are shown.
+    /// Returns the index of the judged cell, and those of the cells to show, ascending.
     fn judged(&self, reading: &ReadingKeys) -> Result<(Option<usize>, Vec<usize>), Wrong> {
         let name = match reading.judge.as_str() {
             "" => self.keys.judge.as_str(),
@@ -367,6 +378,8 @@ impl<'a> Rows<'a> {
         Ok((judged, shown))
     }
 
+    /// Returns the reading's comparison with the indices of the cells that it names, at a point or
+    /// in the whole sweep.
     fn set_against(
         &self,
         reading: &ReadingKeys,
@@ -381,7 +394,11 @@ impl<'a> Rows<'a> {
         Ok(Some((against, others)))
     }
 
-    /// The cell of that name, or of the variant of that name at a point.
+    /// Returns the index of the cell that `name` means: the variant's cell at `point`, or else the
+    /// cell with that name.
+    ///
+    /// # Errors
+    /// Fails if neither exists.
     fn cell(
         &self,
         reading: &ReadingKeys,
@@ -411,6 +428,7 @@ impl<'a> Rows<'a> {
         })
     }
 
+    /// Makes a row for reading `index`, shown nowhere yet, from what was published of it.
     fn row(
         &mut self,
         index: usize,
@@ -423,6 +441,9 @@ impl<'a> Rows<'a> {
         let condition = reading
             .seeds
             .map(|sharing| (self.place(Read::word(Word::SharedUplinks)), sharing));
+        // A quick form with other settings is another experiment: published values are not judged
+        // unless the description says so. The project's own expectations were made for the quick
+        // form, too.
         let differs = |quick: &QuickKeys| !quick.set.0.is_empty() && !quick.judged;
         let is_other = self.keys.quick.as_ref().is_some_and(differs)
             && own.origin == Origin::Published
@@ -448,7 +469,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The place of what is read, which has one only.
+    /// Returns the index of a reading, which is added if it is new: equal readings are made once.
     fn place(&mut self, read: Read) -> usize {
         let known = self.reads.iter().position(|of| *of == read);
         known.unwrap_or_else(|| {
@@ -457,7 +478,8 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// A misspelt name of a case or a variant would leave a published row out.
+    /// Checks that readings with `row` and without `case` use every row of the tables. A misspelt
+    /// case or variant would leave a published row unjudged without a word.
     fn check_all_rows_are_read(&self) -> Result<(), Wrong> {
         let by_cell = |reading: &&ReadingKeys| reading.case.is_empty() && reading.row.is_some();
         for reading in self.keys.readings.iter().filter(by_cell) {
@@ -474,7 +496,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What a reading reads, with what stands for the names in its query.
+/// Makes the value to read from a reading's keys; `fill` replaces the names in its query.
 fn read(
     reading: &ReadingKeys,
     fill: &dyn Fn(&str) -> Result<String, String>,
@@ -495,7 +517,7 @@ fn read(
     })
 }
 
-/// What a message calls a reading.
+/// Returns the name by which messages call a reading.
 fn called(reading: &ReadingKeys) -> &str {
     if reading.name.is_empty() {
         &reading.case
@@ -508,6 +530,7 @@ fn bar(reading: &ReadingKeys) -> Option<String> {
     (!reading.bar.is_empty()).then(|| reading.bar.clone())
 }
 
+/// Reads a reading's comparison.
 pub(super) fn against(reading: &ReadingKeys) -> Result<Option<Against>, String> {
     let Some(against) = &reading.against else {
         return Ok(None);
@@ -516,7 +539,7 @@ pub(super) fn against(reading: &ReadingKeys) -> Result<Option<Against>, String> 
     read.map_err(|what| format!("`against` of the reading `{}`: {what}", called(reading)))
 }
 
-/// A name that is a size in its largest unit.
+/// Writes a number of bytes in its largest unit (`1048576B` as `1MiB`); other names stay.
 fn size_or(name: String) -> String {
     let is_bytes = name
         .strip_suffix('B')
@@ -525,6 +548,7 @@ fn size_or(name: String) -> String {
     size.map_or(name, |size| size.to_string())
 }
 
+/// Returns the columns of `row` with their values, in which `fill` replaces names.
 fn values_of(
     row: &Named<Written>,
     fill: &dyn Fn(&str) -> Result<String, String>,
@@ -537,7 +561,7 @@ fn values_of(
     values.collect()
 }
 
-/// Whether the keys of a reading go together.
+/// Checks that a reading's keys fit together.
 fn check(reading: &ReadingKeys) -> Result<(), String> {
     let Some(of) = reading.of else {
         let read_by_words = !reading.leaf.is_empty()

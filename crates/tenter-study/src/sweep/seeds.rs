@@ -1,4 +1,4 @@
-//! The seeds of a sweep: how many or which, of all draws or of single kinds.
+//! Seeds of a sweep: a count or a list, for all draws together or for single kinds.
 
 use std::collections::BTreeSet;
 
@@ -7,23 +7,24 @@ use tenter_config::Written;
 use crate::chosen::ChosenSeeds;
 use crate::typed::typed;
 
-/// Which draws a seed is of.
+/// Kind of draws that a seed determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedOf {
     /// All draws that have no seed of their own.
     Trial,
-    /// Which hosts jobs are placed on.
+    /// The hosts on which jobs are placed.
     Placement,
-    /// What switches and NICs hash and draw.
+    /// Hashes and random draws in switches and NICs.
     Hashing,
-    /// What jobs do, and when.
+    /// Start times, sizes and destinations that jobs draw.
     Arrivals,
 }
 
 impl SeedOf {
+    /// Kinds that have a seed of their own.
     const KINDS: [SeedOf; 3] = [SeedOf::Placement, SeedOf::Hashing, SeedOf::Arrivals];
 
-    /// The path of the seed in a scenario.
+    /// Returns the scenario path of the seed.
     pub fn path(self) -> &'static str {
         match self {
             SeedOf::Trial => "seed",
@@ -33,42 +34,48 @@ impl SeedOf {
         }
     }
 
+    /// Returns the key below `seeds` in a sweep's description.
     fn key(self) -> &'static str {
         self.path().trim_start_matches("seeds.")
     }
 }
 
-/// The seed of a trial.
+/// One seed of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialSeed {
-    /// The seed of the scenario and so many more.
+    /// The scenario's seed plus this number.
     After(u64),
-    /// This one.
+    /// This number, whatever seed the scenario has.
     Is(u64),
 }
 
-/// More seeds than anyone runs.
+/// Most seeds that a count may ask for.
 const SEEDS_MAX: u64 = 100_000;
 
 /// The seeds of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seeds {
-    /// Which seeds change together from trial to trial, and the values that each has.
+    /// Kinds that change together from trial to trial, with equally many values each.
     of: Vec<(SeedOf, Values)>,
-    /// The conditions on them, where there are any.
+    /// Conditions by which seeds are chosen, for a mapping with `runs`.
     pub(super) chosen: Option<ChosenSeeds>,
 }
 
+/// Values of one kind of seed.
 #[derive(Clone, Debug, PartialEq)]
 enum Values {
-    /// So many, from that of the scenario on.
+    /// This many, counted from the scenario's seed.
     Count(u64),
-    /// These.
+    /// Listed seeds, all different.
     Listed(Vec<u64>),
 }
 
 impl Seeds {
-    /// A count, a list, or a mapping with one of them for each kind.
+    /// Reads the key `seeds`: a count, a list, a mapping with one of these for each kind, or
+    /// conditions with `runs`.
+    ///
+    /// # Errors
+    /// Says what is wrong, and the remedy.
     pub(super) fn read(written: &Written) -> Result<Seeds, String> {
         let Written::Map(keys) = written else {
             let values = Values::read("seeds", written)?;
@@ -104,7 +111,8 @@ impl Seeds {
         }
     }
 
-    /// The first seeds, of which the conditions may choose others.
+    /// Makes the seeds of a choice by conditions: the first candidates stand for those that the
+    /// caller finds by building plans.
     fn of_chosen(chosen: ChosenSeeds) -> Seeds {
         let first = chosen.candidates().take(chosen.runs).collect();
         Seeds {
@@ -113,9 +121,11 @@ impl Seeds {
         }
     }
 
-    /// The first `most` seeds alone.
+    /// Keeps the first `most` seeds.
     pub(super) fn limited(self, most: usize) -> Seeds {
         if let Some(mut chosen) = self.chosen {
+            // The default for `looked_at` is `runs`: fixing it first keeps the candidates as `runs`
+            // shrinks.
             chosen.looked_at = Some(*chosen.candidates().end());
             chosen.runs = chosen.runs.min(most);
             return Seeds::of_chosen(chosen);
@@ -137,12 +147,12 @@ impl Seeds {
         self.of.first().map_or(0, |(_, values)| values.len())
     }
 
-    /// Which seeds change.
+    /// Returns the kinds of seed that change.
     pub(super) fn kinds(&self) -> impl Iterator<Item = SeedOf> + '_ {
         self.of.iter().map(|(of, _)| *of)
     }
 
-    /// The seeds of each trial.
+    /// Returns the seeds of each trial, one for each kind.
     pub(super) fn each(&self) -> impl Iterator<Item = Vec<TrialSeed>> + '_ {
         (0..self.len()).map(|nth| self.of.iter().map(|(_, values)| values.nth(nth)).collect())
     }

@@ -7,14 +7,14 @@ use crate::gate::{Gate, Origin};
 use crate::registry::origin_of;
 use crate::value::Value;
 
-/// A published table, read.
+/// A published table: header and rows of a CSV file.
 pub(super) struct Table {
     pub(super) name: String,
     header: csv::StringRecord,
     records: Vec<csv::StringRecord>,
 }
 
-/// What a table says of a row.
+/// What a table says of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Published {
     pub(super) metric: String,
@@ -26,7 +26,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Of a row that no table has.
+    /// Stands for a row that no table has: no value, no band, for information.
     pub(super) fn nothing(metric: &str) -> Published {
         Published {
             metric: metric.to_owned(),
@@ -39,7 +39,7 @@ impl Published {
     }
 }
 
-/// Columns and the values that a row must have in them.
+/// Columns, with the value that a row must have in each.
 pub(super) type Values = [(String, String)];
 
 impl Table {
@@ -59,7 +59,7 @@ impl Table {
         })
     }
 
-    /// An error in one of its rows, or in all of it.
+    /// Makes an error about the row with index `at`, or about the whole table.
     pub(super) fn wrong(&self, at: Option<usize>, message: impl Into<String>) -> StudyError {
         let record = at.map(|at| &self.records[at]);
         let place = record.and_then(csv::StringRecord::position);
@@ -79,7 +79,10 @@ impl Table {
         })
     }
 
-    /// The positions of the rows with these values.
+    /// Returns the indices of the rows with these values.
+    ///
+    /// # Errors
+    /// Fails if there is no such column.
     pub(super) fn with(&self, values: &Values) -> Result<Vec<usize>, StudyError> {
         let values = values.iter();
         let values = values.map(|(name, value)| Ok((self.column(name)?, value.as_str())));
@@ -92,13 +95,18 @@ impl Table {
         Ok(found.collect())
     }
 
-    /// A row, column by column.
+    /// Returns a row's values by column.
     pub(super) fn cells(&self, at: usize) -> BTreeMap<&str, &str> {
         self.header.iter().zip(self.records[at].iter()).collect()
     }
 
-    /// What a row says: the column of its value, which gives the metric its name, is that of its
-    /// metric where there is one and no column is named.
+    /// Reads the row with index `at`: its value, band, gate and reason. The value is in column
+    /// `value`, if one is named; else in `published`, if the table has a column `metric`; else in
+    /// column `otherwise`. The metric's name is in column `metric` in the second case, and the
+    /// column's own name in the others.
+    ///
+    /// # Errors
+    /// Fails if a column is missing, a number or the gate is invalid, or a judged row has no band.
     pub(super) fn published(
         &self,
         at: usize,

@@ -1,4 +1,4 @@
-//! Which variant of a sweep is best, and how sure that is.
+//! Winners of a sweep: the best variant of each reading and point, with a sign test.
 
 use serde::{Deserialize, Serialize};
 use tenter_record::sign_test;
@@ -7,31 +7,32 @@ use super::Sweep;
 use super::answer::{Measured, OfCells};
 use super::keys::{Better, ReadingKeys};
 
-/// Which variant is best by a reading at a point, and how sure that is.
+/// The best variant by one reading at one point, compared with the next best seed by seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Winner {
-    /// The reading.
+    /// Name of the reading.
     pub reading: String,
-    /// The point; empty where there are no axes.
+    /// Name of the point; empty without axes.
     pub point: String,
-    /// The best variant.
+    /// Name of the best variant.
     pub variant: String,
-    /// The next best.
+    /// Name of the next best variant.
     pub runner_up: String,
-    /// Its value over that of the next best, of the values that the statistic makes of all seeds.
+    /// The best variant's value over the next best's; each is the reading's statistic over all
+    /// seeds.
     pub ratio: f64,
-    /// Seeds in which it is better than the next best.
+    /// Number of seeds in which the best variant beats the next best.
     pub wins: usize,
-    /// Seeds that both have a value for.
+    /// Number of seeds for which both have a value.
     pub pairs: usize,
-    /// How likely as many seeds or more favour one of the two if both are equally good (sign test,
-    /// two-sided): small where the difference is no luck of the seeds.
+    /// Probability of a result at least as one-sided if both variants were equally good (two-sided
+    /// sign test). A small value says that the difference is not the luck of the seeds.
     pub p_value: f64,
 }
 
 impl Sweep {
-    /// Of each reading and point which variant is best, where there are several and one is alone in
-    /// that. Studies have none: their variants are no rivals.
+    /// Returns the best variant for each reading and point; none if two are equally good or only
+    /// one has values. A study has no winners: its variants are no rivals.
     pub fn winners(&self, trials: &[Measured]) -> Vec<Winner> {
         let of_cells = OfCells::new(self, trials);
         let points = if self.is_study() {
@@ -47,7 +48,7 @@ impl Sweep {
         each.collect()
     }
 
-    /// Seeds and values of a variant at a point, in the order of the seeds.
+    /// Returns seed and value of each trial of a variant at a point, in seed order.
     fn values(
         &self,
         of_cells: &OfCells<'_>,
@@ -63,6 +64,7 @@ impl Sweep {
             .collect()
     }
 
+    /// Returns the winner by one reading at one point.
     fn winner(
         &self,
         of_cells: &OfCells<'_>,
@@ -70,7 +72,8 @@ impl Sweep {
         reading: &ReadingKeys,
         point: usize,
     ) -> Option<Winner> {
-        // The pairs of seeds would compare values, and the statistic something else.
+        // The sign test compares single values, and a statistic of spread or count ranks something
+        // else.
         if !reading.statistic.is_of_size() {
             return None;
         }
@@ -107,6 +110,7 @@ impl Sweep {
             })
             .collect();
         let wins = pairs.iter().filter(|(a, b)| better(*a, *b)).count();
+        // Equal values count for neither side, as the sign test requires.
         let losses = pairs.iter().filter(|(a, b)| better(*b, *a)).count();
         Some(Winner {
             reading: reading.name.clone(),
