@@ -1,4 +1,4 @@
-//! Comparison of a trial's value with other variants' values: the key `against` of a reading.
+//! Comparison with other variants' values: the key `against` in a reading.
 
 use serde::Deserialize;
 use tenter_config::Written;
@@ -20,7 +20,7 @@ pub enum Against {
     /// a third place. A time that grows by the same amount with each micro-batch, for example, can
     /// be read at the published micro-batch count without a trial that simulates all of them.
     StraightLine {
-        /// Name of the variant that gives the line's first point.
+        /// Variant that gives the line's first point.
         through: String,
         /// Places along the line, without a unit: the other variant's, this variant's, and the one
         /// at which the line is read.
@@ -33,11 +33,11 @@ pub enum Against {
     MeanRatio(Vec<[String; 2]>),
     /// Mean over the pairs: percent by which the first variant's value is less than the second's.
     MeanPercentLess(Vec<[String; 2]>),
-    /// Number of pairs in which the first variant's value is less than `percent` of the second's.
+    /// Counts the pairs in which the first variant's value is less than `percent` of the second's.
     CountBelow {
         /// Limit, in percent of the second variant's value.
         percent: u32,
-        /// Pairs of variant names.
+        /// Variants to compare, two by two.
         pairs: Vec<[String; 2]>,
     },
 }

@@ -52,10 +52,10 @@ impl Verdict {
     }
 }
 
-/// Range that the values of several seeds cover.
+/// Range that several seeds' values cover.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Number of seeds that have a value.
+    /// Seeds that have a value.
     pub values: usize,
     /// Smallest value, in the metric's unit.
     pub least: f64,
@@ -76,7 +76,7 @@ impl Spread {
 }
 
 impl Spread {
-    /// Formats the range as a suffix to the name of a statistic: `: 5 values from 1.20 to 3.40`.
+    /// Formats the range as a suffix to a statistic's name: `: 5 values from 1.20 to 3.40`.
     pub(crate) fn words(self) -> String {
         let text = |value: f64| {
             if value.fract() == 0.0 {
@@ -96,32 +96,32 @@ impl Spread {
 /// One row of an answer: a published value beside the value that one variant measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseAnswer {
-    /// Name of the case, for instance `16MiB`.
+    /// Case name, for instance `16MiB`.
     pub case: String,
-    /// Name of the bar within the case, for instance a fabric, if the case has several.
+    /// Bar name within the case, for instance a fabric, if the case has several bars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bar: Option<String>,
-    /// Name of the metric: the published column, or the reading's name. It ends with the unit.
+    /// Metric name: the published column, or the reading's name. It ends with the unit.
     pub metric: String,
-    /// Name of the variant whose trials gave the measured value.
+    /// Name under which the trials that gave the measured value were run.
     pub variant: String,
     /// Published value; `None` if the source prints none.
     pub published: Option<Value>,
-    /// Tells a row of the source from an expectation that the project added.
+    /// Tells the source's rows from expectations that the project added.
     #[serde(default)]
     pub origin: Origin,
     /// Measured value; `None` if the trials gave none, for instance because they did not complete.
     pub measured: Option<Value>,
-    /// Statistic and the number of seeds behind the measured value, such as `median of 5 seeds`;
-    /// `None` for one trial.
+    /// Statistic and seed count behind the measured value, such as `median of 5 seeds`; `None` for
+    /// one trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistic: Option<String>,
     /// Range of the seeds' values; `None` for one trial, or if the statistic is itself a distance
     /// between seeds or a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
-    /// Lower and upper end of the band, both inside; `None` if the row has none, or if another
-    /// variant is the judged one.
+    /// Lower and upper end, both inside; `None` if the row has no band, or if another variant is
+    /// the judged one.
     pub band: Option<[f64; 2]>,
     /// Consequence of a value outside the band.
     pub gate: Gate,
@@ -139,7 +139,7 @@ impl CaseAnswer {
     }
 }
 
-/// Number of judged rows under one gate, and number of matches among them.
+/// Counts judged rows under one gate, and the matches among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Rows whose value lies inside the band.
@@ -148,53 +148,52 @@ pub struct Tally {
     pub rows: usize,
 }
 
-/// A variant that was run, with its trials and their notes. In a study it is a cell, which also
-/// stands for the named values of the axes.
+/// A variant that was run, with its trials and their notes. In a study each entry is a cell, which
+/// also stands for the axes' named values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnswerVariant {
-    /// Name of the variant in the rows of the answer.
+    /// Variant name in the answer's rows.
     pub name: String,
     /// Description in one line; the variant's settings if the study gives none.
     pub about: String,
-    /// Number of trials that were run, one for each seed and, in a sweep, for each point.
+    /// Trials that were run, one for each seed and, in a sweep, for each point.
     pub trials: usize,
     /// Seeds in ascending order. Empty for a study that chooses no seeds, and in answers that an
     /// earlier version wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
-    /// Notes of the trials, such as settings without effect; equal notes appear once.
+    /// Notes from the trials, such as settings without effect; equal notes appear once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRow>,
 }
 
-/// The answer of one study or sweep.
+/// The answer to one study or sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyAnswer {
-    /// Name of the study, `<group>/<study>`, or of the sweep.
+    /// Study name, `<group>/<study>`, or the sweep's name.
     pub study: String,
     /// Title in one line; the description if there is no title.
     pub title: String,
-    /// Public title of the source and the place in it; empty for a sweep without a source.
+    /// Public title and place of the source; empty for a sweep without one.
     pub source: String,
     /// True if the quick form was run.
     pub quick: bool,
-    /// Variants that were run, in the order of the description.
+    /// Variants that were run, in the description's order.
     pub variants: Vec<AnswerVariant>,
-    /// Names of the cells that the user left out with `--variant` or `--only`; their rows are
-    /// missing.
+    /// Cells that the user left out with `--variant`; their rows are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Digest over the trials of all variants, in hexadecimal.
+    /// Digest over all variants' trials, in hexadecimal.
     pub digest: String,
     /// Rows, ordered by reading, then by case, then by variant.
     pub cases: Vec<CaseAnswer>,
-    /// PFC pauses of the NICs, one entry for each variant in which a NIC was paused.
+    /// The NICs' PFC pauses, one entry for each variant in which a NIC was paused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pauses>,
     /// Bar charts that a report draws from the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<Chart>,
-    /// Drawings that a report makes from records of the trials, such as queue depth over time.
+    /// Drawings that a report makes from the trials' records, such as queue depth over time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawings: Vec<Drawing>,
 }
@@ -229,8 +228,8 @@ impl StudyAnswer {
     }
 }
 
-/// Answers of one or more studies; serialised to JSON, the output of `tenter study run --format
-/// json`.
+/// Answers to one or more studies; serialised to JSON, they are the output that `tenter study run
+/// --format json` prints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
     /// Answers in the order in which the user named the studies.

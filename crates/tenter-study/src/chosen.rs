@@ -1,4 +1,4 @@
-//! Choice of seeds for studies whose result depends on the luck of a hash: only seeds whose paths
+//! Choice of seeds for studies whose result depends on luck with a hash: only seeds whose paths
 //! look as the source shows them are run. Paths follow from addresses and seed, so the choice is
 //! made before a run and cannot depend on what is measured.
 
@@ -11,30 +11,30 @@ use tenter_topology::CableEnd;
 
 use crate::leaf::{Leaf, leaves};
 
-/// The key `seeds` of a study that chooses its seeds by conditions on their paths.
+/// The key `seeds` in a study that chooses its seeds by conditions on their paths.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChosenSeeds {
     /// Seeds 1 to `looked_at` are checked against the conditions; the default is `runs`.
     pub looked_at: Option<u64>,
-    /// Number of seeds to run: the first ones that meet the conditions.
+    /// Seeds to run: the first `runs` seeds that meet the conditions.
     pub runs: usize,
-    /// Number of seeds in a quick run. If absent, a quick run has `runs` seeds; with 0 the study
-    /// has no quick form.
+    /// Seeds to run in the quick form. If absent, it runs `runs` seeds; with 0 the study has no
+    /// quick form.
     pub quick_runs: Option<usize>,
     /// The condition in words, and the place where the source shows it.
     #[serde(default)]
     pub because: String,
-    /// Queue pairs on the fullest uplink of all leaves: at least one leaf has an uplink with
+    /// Queue pairs on the fullest uplink in the fabric: at least one leaf has an uplink with
     /// exactly this number, and no leaf has one with more.
     pub hottest_uplink: Option<u64>,
     /// Queue pairs on each leaf's fullest uplink, which must have exactly this number.
     pub hottest_uplink_of_each: Option<u64>,
-    /// Number of times that flows of the same step meet on an uplink; each leaf must have exactly
-    /// this number.
+    /// Collisions on each leaf, which must have exactly this number: flows in the same step that
+    /// meet on an uplink.
     pub collisions_per_leaf: Option<u64>,
-    /// Groups of job names. The jobs of a group share links between switches, directly or through
-    /// other jobs of the group; jobs of different groups share none.
+    /// Groups of job names. A group's jobs share links between switches, directly or through other
+    /// jobs in the group; jobs from different groups share none.
     pub sharing: Option<Vec<Vec<String>>>,
     /// The variant whose paths decide for all variants, so that all run the same seeds. If absent,
     /// each variant's own paths decide for it.
@@ -84,7 +84,7 @@ impl ChosenSeeds {
     }
 }
 
-/// Counts the uplinks of leaves that both measured and background jobs use. Returns `None` without
+/// Counts the leaf uplinks that both measured and background jobs use. Returns `None` without
 /// background jobs, and if no hash decides the paths.
 pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     if plan.jobs.iter().all(|job| !job.background) {
@@ -102,7 +102,7 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
 }
 
 /// Returns true if each group's jobs are connected by shared links between switches, and no link is
-/// shared by jobs of two groups.
+/// shared by jobs from two groups.
 fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
     // A cable to a host belongs to one job alone or is shared by placement; only links between
     // switches depend on the hash.
@@ -134,7 +134,7 @@ fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
     true
 }
 
-/// Returns the number of queue pairs on the leaf's fullest uplink.
+/// Returns the queue-pair count on the leaf's fullest uplink.
 fn hottest_uplink(leaf: &Leaf, paths: &[HashPath]) -> u64 {
     // A queue pair has a path for each step of each collective; as a set it counts once.
     let mut pairs: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
@@ -149,8 +149,8 @@ fn hottest_uplink(leaf: &Leaf, paths: &[HashPath]) -> u64 {
         .unwrap_or(0)
 }
 
-/// Counts how often flows of the same step of a collective meet on an uplink of the leaf: `n` flows
-/// on one uplink in one step are `n` − 1 collisions.
+/// Counts collisions on the leaf's uplinks: `n` flows that one collective sends over one uplink in
+/// one step are `n` − 1 collisions.
 fn collisions(leaf: &Leaf, paths: &[HashPath]) -> u64 {
     let mut flows: BTreeMap<_, u64> = BTreeMap::new();
     for (port, path) in leaving(leaf, paths) {

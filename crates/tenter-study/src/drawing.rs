@@ -1,4 +1,4 @@
-//! Charts and drawings that a report makes of a study.
+//! Charts and drawings that a report makes from a study.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use tenter_config::Written;
 
 use crate::typed::typed;
 
-/// A bar chart of a report: one group of bars for each case.
+/// A report's bar chart: one group with bars for each case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chart {
     /// Title above the chart.
     pub title: String,
-    /// Names of the metrics whose values are the bars.
+    /// Metrics whose values are the bars.
     pub metrics: Vec<String>,
-    /// Names of the bars to draw; if empty, all bars of these metrics.
+    /// Bars to draw, by name; if empty, all bars that these metrics have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bars: Vec<String>,
-    /// Label of the value axis, with the unit.
+    /// Label at the value axis, with the unit.
     pub axis: String,
 }
 
-/// A drawing of a report: records from the trials of some variants on one pair of axes.
+/// A report's drawing: records from some variants' trials on one pair of axes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drawing {
@@ -31,20 +31,19 @@ pub struct Drawing {
     pub about: String,
     /// The quantity that is drawn.
     pub shows: Shows,
-    /// Variants to draw, with the names of their lines. A variant that a quick run leaves out has
-    /// no line.
+    /// Variants to draw, with their line names. A variant that a quick run leaves out has no line.
     pub lines: Vec<DrawnVariant>,
     /// Ports whose queues are drawn, with one line for each variant; empty for completion times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortName>,
 }
 
-/// Number of dash patterns. Colour tells the ports of a drawing apart and the pattern tells the
-/// variants, so a drawing of ports has at most `DASHES` variants.
+/// Available dash patterns. Colours tell a drawing's ports apart and patterns tell the variants, so
+/// a drawing with ports has at most `DASHES` variants.
 pub const DASHES: usize = 4;
 
 impl Drawing {
-    /// Reads the key `drawings`; `is_known` tells whether a name is that of a cell.
+    /// Reads the key `drawings`; `is_known` returns true for a cell's name.
     ///
     /// # Errors
     /// Says what is wrong with the form, or which drawing names a variant or ports that it cannot
@@ -83,14 +82,14 @@ impl Drawing {
     }
 }
 
-/// A port, named by the nodes at both ends of its link. If several links join the nodes, all their
+/// A port, named by the two nodes that its link joins. If several links join the nodes, all their
 /// ports are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortName {
-    /// Name of the sending node, at whose port the queue is.
+    /// Name of the sending node, which has the queue.
     pub node: String,
-    /// Name of the node at the other end of the link.
+    /// Name of the receiving node.
     pub peer: String,
 }
 
@@ -102,11 +101,10 @@ pub enum Shows {
     QueueDepth,
     /// Queue depth after each change, in the first trial, if the scenario records changes.
     QueueChanges,
-    /// Share of flows that are complete within a time (the CDF of completion times), over all
-    /// trials.
+    /// Share of flows that complete within a time (the CDF over completion times), from all trials.
     CompletionTimes,
-    /// Share of flows that take longer than a time (the complement of the CDF), which shows the
-    /// tail, over all trials.
+    /// Share of flows that take longer than a time (the CDF's complement), which shows the tail,
+    /// from all trials.
     CompletionTail,
 }
 
@@ -121,8 +119,8 @@ impl Shows {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawnVariant {
-    /// Name of the cell whose trials are drawn.
+    /// Cell whose trials are drawn.
     pub variant: String,
-    /// Name of the line in the legend.
+    /// Line name in the legend.
     pub name: String,
 }

@@ -1,4 +1,4 @@
-//! Errors in the files of a study.
+//! Errors in a study's files.
 
 /// Error in a study, with the file at fault and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -6,15 +6,15 @@ pub enum StudyError {
     /// The description `study.yaml`, or the scenario that it names, is invalid.
     #[error("{folder}/study.yaml: {message}")]
     Description {
-        /// Folder of the study, as messages show it.
+        /// Study folder, as messages show it.
         folder: String,
         /// Problem and remedy.
         message: String,
     },
-    /// A table of published values or of expectations is invalid, or lacks what the study asks for.
+    /// A table with published values or expectations is invalid, or lacks what the study asks for.
     #[error("{}{}: {message}", crate::registry::file_of(table), line.map(|line| format!(", line {line}")).unwrap_or_default())]
     Published {
-        /// Name of the table: the file without `.csv`.
+        /// Table name: the file without `.csv`.
         table: String,
         /// Line at fault, counted from 1; `None` if the whole table is.
         line: Option<u64>,

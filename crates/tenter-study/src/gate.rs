@@ -1,4 +1,4 @@
-//! Gate and origin of a published row.
+//! Gate and origin of published rows.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ impl Gate {
     }
 }
 
-/// Author of a row's band and gate.
+/// Author who fixed a row's band and gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {

@@ -1,4 +1,4 @@
-//! Leaves of a fabric, with their uplinks.
+//! Leaves with their uplinks.
 
 use tenter_record::FlowRow;
 use tenter_topology::{HostId, NodeId, Topology};
@@ -13,8 +13,7 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// Returns true if a flow leaves the leaf: it goes from one of the leaf's hosts to a host
-    /// elsewhere.
+    /// Returns true if a flow leaves the leaf: it goes from a host at the leaf to a host elsewhere.
     pub(crate) fn is_left_by(&self, from: HostId, to: HostId) -> bool {
         self.hosts.contains(&from) && !self.hosts.contains(&to)
     }

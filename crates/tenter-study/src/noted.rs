@@ -1,4 +1,4 @@
-//! Notes of an answer's trials, as lines below its tables.
+//! Notes from an answer's trials, as lines below its tables.
 
 use tenter_record::NoteRow;
 
@@ -9,15 +9,15 @@ use crate::answer::StudyAnswer;
 pub struct Noted<'a> {
     /// The note; its numbers are from the first trial that has it.
     pub note: &'a NoteRow,
-    /// Names of the variants, in the answer's order.
+    /// Variant names, in the answer's order.
     pub variants: Vec<&'a str>,
-    /// Number of further notes of these variants that differ from `note` in numbers alone.
+    /// Counts further notes from these variants that differ from `note` in numbers alone.
     pub alike: usize,
 }
 
 impl Noted<'_> {
-    /// Formats the note as a line without line end: severity, variants, text. `all` is the variant
-    /// count of the answer; with a single variant its name is left out.
+    /// Formats the note as a line without line end: severity, variants, text. `all` is the answer's
+    /// variant count; a single variant's name is left out.
     pub fn line(&self, all: usize) -> String {
         let variants = match self.variants.as_slice() {
             _ if all < 2 => String::new(),
@@ -34,8 +34,8 @@ impl Noted<'_> {
 }
 
 impl StudyAnswer {
-    /// Returns the notes of all variants, warnings first; each appears once with the variants that
-    /// have it.
+    /// Returns all variants' notes, warnings first; each appears once with the variants that have
+    /// it.
     pub fn noted(&self) -> Vec<Noted<'_>> {
         let of = self
             .variants

@@ -11,12 +11,12 @@ use tenter_record::{Held, Query, Statistic};
 pub struct NumberQuery(Query);
 
 impl NumberQuery {
-    /// Returns the name of the table that the query reads.
+    /// Returns the table that the query reads.
     pub fn table(&self) -> &'static str {
         self.0.table()
     }
 
-    /// Returns the unit of the number; empty if it has none.
+    /// Returns the number's unit; empty if it has none.
     pub fn unit(&self) -> &str {
         self.0.unit()
     }
@@ -26,13 +26,13 @@ impl NumberQuery {
         self.0.number(&trial)
     }
 
-    /// Returns the query's statistic if the query is one statistic over an expression of columns,
-    /// such as `p99(flows.fct_ns)`: only then can the rows of several seeds be pooled.
+    /// Returns the query's statistic if the query is one statistic over a column expression, such
+    /// as `p99(flows.fct_ns)`: only then can several seeds' rows be pooled.
     pub(crate) fn pooled(&self) -> Option<Statistic> {
         self.0.pooled()
     }
 
-    /// Returns the values of the rows to which the statistic would be applied.
+    /// Returns the rows' values, to which the statistic would be applied.
     pub(crate) fn each(&self, trial: Held<'_>) -> Vec<f64> {
         self.0.each(&trial)
     }

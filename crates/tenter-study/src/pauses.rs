@@ -1,4 +1,4 @@
-//! PFC pauses of the NICs in the trials of a variant, and the buffer that switches needed.
+//! PFC pauses that a variant's trials saw at NICs, and the buffer that switches needed.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::read::Ended;
 /// Distribution of pauses over the NICs in all trials of a variant, and the buffer that was needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pauses {
-    /// Name of the cell.
+    /// Name of the cell whose trials these are.
     pub variant: String,
     /// XOFF frames that the least paused NIC received, over all trials.
     pub nic_xoff_min_frames: u64,
@@ -17,16 +17,16 @@ pub struct Pauses {
     pub nic_xoff_mean_frames: f64,
     /// XOFF frames that the most paused NIC received, over all trials.
     pub nic_xoff_max_frames: u64,
-    /// Jain's index over the NICs' XOFF frames, of the least even trial: 1 if all NICs received
-    /// equally many frames, 1/n if a single one of n NICs received all.
+    /// Jain's index over the NICs' XOFF frames, from the least even trial: 1 if all NICs received
+    /// equally many frames, 1/n if a single one among n NICs received all.
     pub nic_xoff_evenness: f64,
     /// Most bytes that one switch held in its buffer pools, over all trials; `None` without pools.
     pub switch_high_water_bytes: Option<u64>,
-    /// Name of the switch that held them; empty without pools.
+    /// Switch that held them; empty without pools.
     pub switch: String,
 }
 
-/// Pauses of the NICs in one trial, from which [`Pauses`] are made.
+/// One trial's pauses, from which [`Pauses`] are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialPauses {
     /// XOFF frames that the least paused NIC received.
@@ -37,12 +37,12 @@ pub struct TrialPauses {
     sum: u64,
     nics: u64,
     evenness: f64,
-    /// High-water mark in bytes and name of the switch with the fullest pools.
+    /// The switch with the fullest pools: high-water mark in bytes, and name.
     held: Option<(u64, String)>,
 }
 
 impl TrialPauses {
-    /// Counts the pauses of a trial.
+    /// Counts a trial's pauses.
     pub fn of(trial: Ended<'_>) -> TrialPauses {
         let counts = trial.held.results.counts;
         let nics = trial.plan.topology.hosts;
@@ -53,7 +53,7 @@ impl TrialPauses {
         TrialPauses::counted(&frames, counts)
     }
 
-    /// Counts pauses by the XOFF `frames` of each NIC and the switches' rows of `counts`.
+    /// Counts pauses by each NIC's XOFF `frames`, and takes the fullest switch from `counts`.
     fn counted(frames: &[u64], counts: &Counts) -> TrialPauses {
         let switches = counts.switches.iter();
         let held = switches.filter_map(|row| Some((row.pool_high_water_bytes?, &row.node_name)));
@@ -71,7 +71,7 @@ impl TrialPauses {
 }
 
 impl Pauses {
-    /// Combines the trials of a variant; `None` if no NIC was paused in any of them.
+    /// Combines a variant's trials; `None` if no NIC was paused in any trial.
     pub(crate) fn of(variant: &str, trials: &[&TrialPauses]) -> Option<Pauses> {
         let most = trials.iter().map(|of| of.most).max();
         let most = most.filter(|&most| most > 0)?;
@@ -102,7 +102,7 @@ impl Pauses {
     }
 }
 
-/// Returns Jain's fairness index of n counts: (Σx)² / (n · Σx²), and 1 if all counts are 0.
+/// Returns Jain's fairness index for n counts: (Σx)² / (n · Σx²), and 1 if all counts are 0.
 fn jain(counts: &[u64]) -> f64 {
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();
     let squares: f64 = counts.iter().map(|&count| (count as f64).powi(2)).sum();

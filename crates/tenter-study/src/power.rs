@@ -1,12 +1,12 @@
-//! Power of a trial's fabric, also with other constants than those of its power profile.
+//! Power that a trial's fabric draws, also with constants that differ from its power profile's.
 
 use std::collections::BTreeMap;
 
 use tenter_plan::{Plan, PowerConstants, PoweredParts};
 use tenter_record::PowerRow;
 
-/// Recomputes the power row of a trial with some `constants` of its power profile replaced; the
-/// bits that the trial counted stay. Returns `None` if the plan has no power profile.
+/// Recomputes a trial's power row with some `constants` replaced; the bits that the trial counted
+/// stay. Returns `None` if the plan has no power profile.
 pub(crate) fn with(
     constants: &BTreeMap<String, u64>,
     plan: &Plan,
@@ -16,8 +16,8 @@ pub(crate) fn with(
     changed(constants, own, &PoweredParts::of(&plan.topology), counted)
 }
 
-/// Replaces `constants` in `own` and recomputes the row for the fabric's `parts`; `None` if there
-/// is no constant with one of the names.
+/// Replaces `constants` in `own` and recomputes the row for the fabric's `parts`; `None` if a name
+/// is no constant's.
 fn changed(
     constants: &BTreeMap<String, u64>,
     mut own: PowerConstants,
@@ -37,7 +37,7 @@ fn changed(
     Some(row)
 }
 
-/// Checks that a power profile has constants with all of these names.
+/// Checks that a power profile has constants with these names.
 ///
 /// # Errors
 /// Names the first one that it lacks.

@@ -1,4 +1,4 @@
-//! Reading of one value from a trial: the number of a query, or a word for a value in no table.
+//! Readings: one value from a trial, by a query, or by a word for a value that no table has.
 
 use std::collections::BTreeMap;
 
@@ -15,32 +15,32 @@ use crate::power;
 use crate::throughput::Throughput;
 use crate::value::{TrialValue, Value};
 
-/// A value that no table of a trial has: the key `of` of a reading.
+/// A value that no table has: the key `of` in a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
     /// Queue pairs to hosts elsewhere on each uplink of a leaf, in port order, as in `4+5+3+4`.
     QpsPerUplink,
-    /// Load of the leaf's uplink that is furthest from the mean, as a multiple of the mean frame
-    /// bytes of a flow that leaves the leaf.
+    /// Load on the leaf's uplink that is furthest from the mean. The unit is the mean frame bytes
+    /// of a flow that leaves the leaf, so a load of 4 is that of four queue pairs.
     QpEquivalentsPerUplink,
     /// Time in ms for which PFC paused the NIC that sent the measured flow that ended last.
     SlowestSenderXoffMs,
-    /// Number of uplinks that measured jobs share with background jobs, if a hash decides that.
+    /// Uplink count that measured jobs share with background jobs, if a hash decides that.
     SharedUplinks,
-    /// Payload of measured jobs' messages that arrived in a time window, over its length, in Gb/s.
+    /// Payload that measured jobs received in a time window, over its length, in Gb/s.
     AcceptedGbps,
-    /// Payload that arrived in a time window, in percent of the payload that was posted in it.
+    /// Payload received in a time window, in percent of the payload that was posted in it.
     AcceptedPercent,
-    /// Number of switches; in a scheduled fabric its leaves and fabric elements.
+    /// Switch count; in a scheduled fabric it counts leaves and fabric elements.
     Switches,
-    /// Number of switch ports that are in use.
+    /// Switch ports that are in use.
     SwitchPorts,
-    /// Number of cables between switches.
+    /// Cables between switches.
     FabricCables,
-    /// Rate of all switch ports in one direction, divided by the number of NICs, in Gb/s.
+    /// Total one-way rate of switch ports divided by the NIC count, in Gb/s.
     SwitchGbpsPerNic,
-    /// Power of all switch chips, in W; no value if the power of a chip is not published.
+    /// Total power of switch chips, in W; no value if one chip's power is not published.
     SwitchChipsWatts,
     /// Static power over throughput, in W per Gb/s.
     StaticWPerGbps,
@@ -73,20 +73,19 @@ pub enum Read {
     Query(String),
     /// The number that a query gives; no value if the trial was stopped before its end.
     Completed(String),
-    /// The values to which a query's statistic would be applied; the answer applies it to the
-    /// values of all seeds together.
+    /// The values to which a query's statistic would be applied; the answer applies it to all
+    /// seeds' values together.
     Pooled(String),
     /// A value that no table has.
     Word {
         /// The value to read.
         of: Word,
-        /// Name of the leaf, for values that are read at one.
+        /// Leaf name, for values that are read at one.
         leaf: Option<String>,
-        /// Window for accepted throughput, in µs from the start of the trial: from the first up to,
-        /// but not including, the second. It ends early if the last message is posted before its
-        /// end.
+        /// Window for accepted throughput, in µs since the start: from the first up to, but not
+        /// including, the second. It ends early if the last message is posted before its end.
         window_us: Option<[u64; 2]>,
-        /// Constants of the power profile to replace. Power changes no result, so the trial is the
+        /// Constants to replace in the power profile. Power changes no result, so the trial is the
         /// same.
         constants: BTreeMap<String, u64>,
     },
@@ -102,7 +101,7 @@ pub struct Ended<'t> {
 }
 
 impl Read {
-    /// Makes a reading from the text of a query: `pooled` keeps the values for a statistic over all
+    /// Makes a reading from a query's text: `pooled` keeps the values for a statistic over all
     /// seeds, and `completed` gives no value for trials that were stopped.
     ///
     /// # Errors
@@ -119,7 +118,7 @@ impl Read {
         }
     }
 
-    /// Makes a reading of a word without further keys.
+    /// Makes a reading from a word without further keys.
     pub(crate) fn word(of: Word) -> Read {
         Read::Word {
             of,
@@ -147,7 +146,7 @@ impl Read {
         }
     }
 
-    /// Returns the unit of the value; empty if it has none, and for all words.
+    /// Returns the value's unit; empty if it has none, and for all words.
     pub fn unit(&self) -> String {
         let query = self.asked();
         query.map_or_else(String::new, |query| query.unit().to_owned())
@@ -157,8 +156,7 @@ impl Read {
         self.asked().is_some_and(|query| query.table() == table)
     }
 
-    /// Returns true if the reading needs the rows of `flows.parquet`, so that the trial must keep
-    /// them.
+    /// Returns true if the reading needs flow rows, so that the trial must keep them.
     pub fn is_of_flows(&self) -> bool {
         let words = [
             Word::QpEquivalentsPerUplink,
@@ -172,12 +170,12 @@ impl Read {
         }
     }
 
-    /// Returns true if the reading needs the rows of `samples.parquet`.
+    /// Returns true if the reading needs port samples, so that the trial must keep them.
     pub fn is_of_samples(&self) -> bool {
         self.is_of(SampleRow::TABLE)
     }
 
-    /// Returns the statistic to apply to the values of all seeds, if the reading is pooled.
+    /// Returns the statistic to apply to all seeds' values, if the reading is pooled.
     pub(crate) fn pooled(&self) -> Option<Statistic> {
         match self {
             Read::Pooled(_) => self.asked()?.pooled(),
@@ -193,7 +191,7 @@ impl Read {
         }
     }
 
-    /// Reads the value of a trial; `None` if no row has one.
+    /// Reads the trial's value; `None` if no row has one.
     pub fn of(&self, trial: Ended<'_>) -> Option<TrialValue> {
         match self {
             Read::Completed(_) if !trial.held.results.summary.complete => None,
@@ -303,7 +301,7 @@ fn leaf_of(name: Option<&str>, trial: Ended<'_>) -> Option<Leaf> {
     leaves.find(|leaf| Some(leaf.name.as_str()) == name)
 }
 
-/// Returns the rows of `ports.parquet` for the leaf's uplinks, in port order.
+/// Returns the leaf's uplinks as rows of `ports.parquet`, in port order.
 fn uplinks<'a>(leaf: &'a Leaf, trial: Ended<'a>) -> impl Iterator<Item = &'a PortRow> {
     let ports = trial.held.results.counts.ports.iter();
     ports.filter(|row| row.node == leaf.node.number() && leaf.uplinks.contains(&row.port))
@@ -314,8 +312,8 @@ fn queue_pairs_per_uplink(leaf: &Leaf, trial: Ended<'_>) -> Option<String> {
     Some(counts.collect::<Option<Vec<String>>>()?.join("+"))
 }
 
-/// Returns the uplink load that is furthest from the mean, as a multiple of a flow's mean frame
-/// bytes. A trial that was stopped has no value: its links carried only a part of the flows' bytes.
+/// Returns the uplink load that is furthest from the mean, divided by the mean frame bytes that a
+/// flow brings. A trial that was stopped has no value: its links carried only a part of each flow.
 fn equivalents_per_uplink(leaf: &Leaf, trial: Ended<'_>) -> Option<f64> {
     let results = trial.held.results;
     if !results.summary.complete {

@@ -1,4 +1,4 @@
-//! Recorded answers: measured values from the last full run of each study, which `docs/sources.md`
+//! Recorded answers: measured values from each study's last full run, which `docs/sources.md`
 //! shows.
 
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::registry::{StudyTexts, recorded_table};
 use crate::study::Study;
 use crate::value::Value;
 
-/// A row of `recorded.csv`.
+/// One line in `recorded.csv`.
 #[derive(Debug, Deserialize)]
 struct Row {
     case: String,
@@ -23,7 +23,7 @@ struct Row {
 }
 
 /// Rebuilds a study's answer from its `recorded.csv` without running a trial. Bands, gates and
-/// verdicts are those of today's tables; a row that was not recorded is not judged.
+/// verdicts are today's; a row that was not recorded is not judged.
 ///
 /// # Errors
 /// Fails if the study's files are invalid.

@@ -20,7 +20,7 @@ pub struct StudyTexts<'a> {
     pub scenario: &'a str,
 }
 
-/// Embeds the text of a file below `studies/`.
+/// Embeds a file below `studies/` as text.
 macro_rules! text {
     ($($part:literal),+) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/studies/", $($part),+))
@@ -171,20 +171,20 @@ static EXPECTATIONS: &[(&str, &str)] = tables![
     "ultra-ethernet-packet-books"
 ];
 
-/// Returns the text of an embedded study's `recorded.csv`.
+/// Returns an embedded study's `recorded.csv`.
 pub(crate) fn recorded_table(name: &str) -> Option<&'static str> {
     let found = RECORDED.iter().find(|(study, _)| *study == name);
     found.map(|(_, text)| *text)
 }
 
-/// Returns the text of an embedded table, published or expected, by its file name without `.csv`.
+/// Returns an embedded table as text, published or expected, by its file name without `.csv`.
 pub fn published_table(name: &str) -> Option<&'static str> {
     let mut tables = PUBLISHED.iter().chain(EXPECTATIONS);
     let found = tables.find(|(table, _)| *table == name);
     found.map(|(_, text)| *text)
 }
 
-/// Returns the text of an embedded equipment file by the path that scenarios use,
+/// Returns an embedded equipment file as text, by the path that scenarios use,
 /// `../../equipment/NAME.yaml`.
 pub fn equipment_text(path: &str) -> Option<&'static str> {
     let found = EQUIPMENT.iter().find(|(of, _)| *of == path);

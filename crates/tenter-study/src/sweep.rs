@@ -61,7 +61,7 @@ pub struct Sweep {
     pub is_quick: bool,
     /// True if the user changed the scenario, so that published rows are not judged.
     is_changed: bool,
-    /// Names of the cells that the user left out.
+    /// Cells that the user left out, by name.
     pub left_out: Vec<String>,
     /// Points in the order in which they are run: a value for each axis.
     points: Vec<PointValues>,
@@ -108,7 +108,7 @@ pub enum SweepError {
     Table(#[from] StudyError),
 }
 
-/// Limit on the trials of a sweep, which the ledger has one by one.
+/// Most trials that a sweep may have; the ledger records each.
 const TRIALS_MAX: usize = 10_000_000;
 
 impl Sweep {
@@ -246,7 +246,7 @@ impl Sweep {
         cells::settings(&self.keys.set.0).chain(quick).collect()
     }
 
-    /// Returns the names of the published tables that the readings use.
+    /// Returns the published tables that the readings use, by name.
     pub fn tables(&self) -> BTreeSet<&str> {
         let own = self.keys.published.iter().map(|of| &of.table);
         let readings = self.keys.readings.iter().flat_map(|of| &of.tables);
@@ -330,7 +330,7 @@ impl Sweep {
         self.len() == 0
     }
 
-    /// Returns true if a reading needs the flow rows of a trial.
+    /// Returns true if a reading needs the trials' flow rows.
     pub fn needs_flows(&self) -> bool {
         self.reads.iter().any(Read::is_of_flows)
     }
@@ -341,7 +341,7 @@ impl Sweep {
         self.seeds.kinds()
     }
 
-    /// Returns true if a reading needs the samples of a trial.
+    /// Returns true if a reading needs the trials' samples.
     pub fn needs_samples(&self) -> bool {
         self.reads.iter().any(Read::is_of_samples)
     }
@@ -385,7 +385,7 @@ impl Sweep {
         self.keys.axis_names()
     }
 
-    /// Returns the name of a point, such as `spines=4, size=1MiB`; empty without axes.
+    /// Returns a point's name, such as `spines=4, size=1MiB`; empty without axes.
     pub fn point_name(&self, point: usize) -> &str {
         let mut cells = self.cells.iter();
         cells
@@ -401,7 +401,7 @@ impl Sweep {
     }
 }
 
-/// Returns the points, and, if table rows define them, the indices of those in the quick form.
+/// Returns the points, and, if table rows define them, the indices that the quick form has.
 fn points(
     keys: &SweepKeys,
     lookup: &Lookup<'_>,
@@ -433,8 +433,8 @@ fn completion_time() -> ReadingKeys {
     }
 }
 
-/// Checks what no part of a description can check alone: reading names, and names of variants and
-/// axes that readings and seeds refer to.
+/// Checks what no key can check alone: reading names, and the variants and axes that readings and
+/// seeds refer to.
 fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for reading in &keys.readings {

@@ -8,9 +8,9 @@ use tenter_units::Time;
 /// Payload that measured jobs post and receive over the course of a trial.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Throughput {
-    /// Payload bytes of the messages posted in each µs; keys are µs since the start.
+    /// Payload bytes posted in each µs; keys are µs since the start.
     posted: BTreeMap<u64, u64>,
-    /// Payload bytes of the messages whose last byte arrived in each µs.
+    /// Payload bytes by the µs in which their message's last byte arrived.
     received: BTreeMap<u64, u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading of those parts of a description whose form is that of a Rust type.
+//! Reading of a description's parts whose form is that of a Rust type.
 
 use serde::de::DeserializeOwned;
 use tenter_config::Written;

@@ -1,6 +1,6 @@
 //! Errors for names that no study or variant has.
 
-/// A name that is neither a study nor a group of them.
+/// Error: a name is neither a study nor a group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no study `{given}`{}\n{}\n  a group such as `methodology`, or `all`, names several",
     closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default(), by_group(known))]
@@ -9,7 +9,7 @@ pub struct UnknownStudy {
     pub given: String,
     /// The study most likely meant, if one has a similar name.
     pub closest: Option<&'static str>,
-    /// Names of all studies.
+    /// All study names, in listing order.
     pub known: Vec<&'static str>,
 }
 
@@ -27,14 +27,14 @@ fn by_group(known: &[&str]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A name that is none of the variants of a study.
+/// Error: a study has no variant with this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the study `{study}` has no variant `{given}`\n  its variants: {}", known.join(", "))]
 pub struct UnknownVariant {
-    /// Name of the study that was asked.
+    /// Study in which the variant was looked up.
     pub study: String,
     /// The name as the user gave it.
     pub given: String,
-    /// Names of all the study's variants.
+    /// All variant names that the study has.
     pub known: Vec<String>,
 }
