@@ -103,7 +103,7 @@ pub struct CaseAnswer {
     pub bar: Option<String>,
     /// Metric name: the published column, or the reading's name. It ends with the unit.
     pub metric: String,
-    /// Name under which the trials that gave the measured value were run.
+    /// Variant whose trials gave the measured value.
     pub variant: String,
     /// Published value; `None` if the source prints none.
     pub published: Option<Value>,

@@ -9,7 +9,7 @@ use crate::typed::typed;
 /// A report's bar chart: one group with bars for each case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Title above the chart.
+    /// Title that stands above the chart.
     pub title: String,
     /// Metrics whose values are the bars.
     pub metrics: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Chart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drawing {
-    /// Title above the drawing.
+    /// Title that stands above the drawing.
     pub title: String,
     /// One or two sentences that tell the reader what to see.
     #[serde(default, skip_serializing_if = "String::is_empty")]

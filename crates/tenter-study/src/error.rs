@@ -8,7 +8,7 @@ pub enum StudyError {
     Description {
         /// Study folder, as messages show it.
         folder: String,
-        /// Problem and remedy.
+        /// The problem, and what remedies it.
         message: String,
     },
     /// A table with published values or expectations is invalid, or lacks what the study asks for.
@@ -18,7 +18,7 @@ pub enum StudyError {
         table: String,
         /// Line at fault, counted from 1; `None` if the whole table is.
         line: Option<u64>,
-        /// Problem and remedy.
+        /// The problem, and what remedies it.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Leaves with their uplinks.
+//! Leaves, with their hosts and uplinks.
 
 use tenter_record::FlowRow;
 use tenter_topology::{HostId, NodeId, Topology};

@@ -42,7 +42,7 @@ pub struct TrialPauses {
 }
 
 impl TrialPauses {
-    /// Counts a trial's pauses.
+    /// Counts the pauses from a trial's tables.
     pub fn of(trial: Ended<'_>) -> TrialPauses {
         let counts = trial.held.results.counts;
         let nics = trial.plan.topology.hosts;

@@ -26,7 +26,7 @@ pub enum Word {
     QpEquivalentsPerUplink,
     /// Time in ms for which PFC paused the NIC that sent the measured flow that ended last.
     SlowestSenderXoffMs,
-    /// Uplink count that measured jobs share with background jobs, if a hash decides that.
+    /// Uplinks that measured jobs share with background jobs, counted if a hash decides the paths.
     SharedUplinks,
     /// Payload that measured jobs received in a time window, over its length, in Gb/s.
     AcceptedGbps,
@@ -36,7 +36,7 @@ pub enum Word {
     Switches,
     /// Switch ports that are in use.
     SwitchPorts,
-    /// Cables between switches.
+    /// Cables between switches, without those to hosts.
     FabricCables,
     /// Total one-way rate of switch ports divided by the NIC count, in Gb/s.
     SwitchGbpsPerNic,
@@ -78,7 +78,7 @@ pub enum Read {
     Pooled(String),
     /// A value that no table has.
     Word {
-        /// The value to read.
+        /// The word for the value to read.
         of: Word,
         /// Leaf name, for values that are read at one.
         leaf: Option<String>,

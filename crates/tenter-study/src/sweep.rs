@@ -78,9 +78,9 @@ pub struct Sweep {
 /// One trial of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepTrial {
-    /// Index into [`Sweep::variants`].
+    /// Variant, as an index into [`Sweep::variants`].
     pub variant: usize,
-    /// Index into [`Sweep::points`].
+    /// Point, as an index into [`Sweep::points`].
     pub point: usize,
     /// A seed for each kind, in the order that [`Sweep::seed_kinds`] has.
     pub seeds: Vec<TrialSeed>,
@@ -98,9 +98,9 @@ pub enum SweepError {
     /// The parts of the description do not fit together.
     #[error("{name}: {what}")]
     Wrong {
-        /// Name of the file.
+        /// File name that messages show.
         name: String,
-        /// Problem and remedy.
+        /// The problem, and what remedies it.
         what: String,
     },
     /// A table with published values is invalid.

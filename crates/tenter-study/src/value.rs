@@ -34,7 +34,7 @@ impl Value {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TrialValue {
-    /// A single value.
+    /// A single value: a number or a text.
     One(Value),
     /// A number for each row that a pooled query selects; a statistic over all seeds follows later.
     Several(Vec<f64>),

@@ -1,4 +1,4 @@
-//! Answers of a sweep: for each row the value made from its cells' trials, and the verdict.
+//! Answers: each row's value, made from its cells' trials, with the verdict.
 
 use tenter_record::{Digest, Notes};
 
@@ -12,22 +12,22 @@ use crate::pauses::{Pauses, TrialPauses};
 use crate::read::Read;
 use crate::value::{TrialValue, Value};
 
-/// Values that readings read from one trial. Nothing else of a trial is kept for the answer.
+/// Values that readings read from one trial. Nothing else is kept for the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Index into [`Sweep::variants`].
+    /// Variant, as an index into [`Sweep::variants`].
     pub variant: usize,
-    /// Index into [`Sweep::points`].
+    /// Point, as an index into [`Sweep::points`].
     pub point: usize,
     /// The trial's seed, or the first one if several kinds differ.
     pub seed: u64,
     /// Digest over the trial's tables.
     pub digest: String,
-    /// Values in the order of [`Sweep::reads`]; `None` if no row had one.
+    /// Values in the order that [`Sweep::reads`] has; `None` if no row had one.
     pub values: Vec<Option<TrialValue>>,
-    /// Notes that a reader of the values must know.
+    /// Notes for readers of the values.
     pub notes: Notes,
-    /// PFC pauses of the NICs; only trials of studies have them.
+    /// The NICs' PFC pauses; only a study's trials have them.
     pub pauses: Option<TrialPauses>,
 }
 
@@ -43,7 +43,7 @@ impl Measured {
 pub(super) struct OfCells<'t>(Vec<Vec<&'t Measured>>);
 
 impl<'t> OfCells<'t> {
-    /// Groups `trials` by cell; a trial of no cell is left out.
+    /// Groups `trials` by cell; trials outside all cells are left out.
     pub(super) fn new(sweep: &Sweep, trials: &'t [Measured]) -> OfCells<'t> {
         let mut places = std::collections::BTreeMap::new();
         for (place, cell) in sweep.cells.iter().enumerate() {
@@ -63,16 +63,15 @@ impl<'t> OfCells<'t> {
         OfCells(of_cells)
     }
 
-    /// Returns the trials of the cell with index `cell`; empty if none has run.
+    /// Returns the trials that ran in the cell with index `cell`.
     pub(super) fn trials(&self, cell: usize) -> &[&'t Measured] {
         self.0.get(cell).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Sweep {
-    /// Makes the answer from the values of the trials that have run: reading by reading, row by
-    /// row, cell by cell. Cells that are not run have no row, and neither have rows compared with
-    /// them.
+    /// Makes the answer from the trials that have run: reading by reading, row by row, cell by
+    /// cell. Cells that are not run have no row, and neither have rows compared with them.
     pub fn answer(&self, trials: &[Measured]) -> StudyAnswer {
         let of_cells = OfCells::new(self, trials);
         let mut cases = Vec::new();
@@ -109,7 +108,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the cells of a study, or the variants of a sweep, with the trials that have run.
+    /// Returns a study's cells, or a sweep's variants, with the trials that have run.
     fn answer_variants(&self, of_cells: &OfCells<'_>) -> Vec<AnswerVariant> {
         let is_study = self.is_study();
         let mut variants: Vec<(AnswerVariant, Vec<&Measured>)> = Vec::new();
@@ -149,7 +148,7 @@ impl Sweep {
         filled.collect()
     }
 
-    /// Returns the pauses of each cell in which a NIC was paused.
+    /// Returns the pauses in each cell in which a NIC was paused.
     fn pauses(&self, of_cells: &OfCells<'_>) -> Vec<Pauses> {
         let cells = self.cells.iter().enumerate();
         let pauses = cells.filter_map(|(place, cell)| {
@@ -181,7 +180,7 @@ impl Sweep {
         digest.to_hex()
     }
 
-    /// Makes the answer's row for one of the cells that `row` shows.
+    /// Makes the answer for one cell that `row` shows.
     fn case(&self, row: &SweepRow, cell: usize, of_cells: &OfCells<'_>) -> CaseAnswer {
         let reading = &self.keys.readings[row.reading];
         let trials = of_cells.trials(cell);
@@ -255,8 +254,8 @@ impl SweepRow {
         }
     }
 
-    /// Returns the trial's value, compared with those of other cells' trials with the same seed;
-    /// `None` if one of them is missing.
+    /// Returns the trial's value, compared with the values that other cells' trials have for the
+    /// same seed; `None` if one is missing.
     fn value(&self, read: &Read, trial: &Measured, of_cells: &OfCells<'_>) -> Option<Value> {
         let value = trial.values.get(self.read)?.as_ref()?;
         let Some((against, others)) = &self.against else {
@@ -275,8 +274,8 @@ impl SweepRow {
         Some(Value::Number(against.of(read.number(value)?, &others?)))
     }
 
-    /// Returns the statistic over the rows of all `trials`, compared with the same statistic of the
-    /// other cells.
+    /// Returns the statistic over the rows from all `trials`, compared with the same statistic in
+    /// the other cells.
     fn pooled(&self, read: &Read, trials: &[&Measured], of_cells: &OfCells<'_>) -> Option<Value> {
         let of = |trials: &mut dyn Iterator<Item = &&Measured>| {
             let values =
@@ -324,7 +323,7 @@ impl ReadingKeys {
         }
     }
 
-    /// Returns the name of the metric, with the unit behind it, or as the ratio that it is.
+    /// Returns the metric's name, with the unit behind it, or as the ratio that it is.
     pub(super) fn metric(&self) -> String {
         match (self.divisor(), self.unit().as_str()) {
             (None, "") => self.name.clone(),
@@ -333,13 +332,13 @@ impl ReadingKeys {
         }
     }
 
-    /// Returns the unit of the value; empty if it has none.
+    /// Returns the value's unit; empty if it has none.
     pub fn unit(&self) -> String {
         let query = self.query.parse::<crate::NumberQuery>();
         query.map_or_else(|_| String::new(), |query| query.unit().to_owned())
     }
 
-    /// Makes the bar chart of a sweep's reading.
+    /// Makes the bar chart for a sweep's reading.
     fn chart(&self) -> Chart {
         Chart {
             title: self.name.clone(),

@@ -1,4 +1,4 @@
-//! Axes of a sweep: values that are listed, or a range from which a design lists or draws them.
+//! Axes: listed values, or a range from which a design lists or draws values.
 
 use tenter_config::Written;
 use tenter_units::{Bytes, Rate, Time};
@@ -6,7 +6,7 @@ use tenter_units::{Bytes, Rate, Time};
 use super::bundle;
 use super::limits::SAMPLES_MAX;
 
-/// Values of one axis.
+/// Values that one axis takes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Axis {
     /// Listed values, as settings write them.
@@ -27,11 +27,11 @@ pub(super) struct Range {
     step: Option<f64>,
 }
 
-/// Keys of a range; another key is refused with this list.
+/// Keys that a range may have; a message about another key lists them.
 const KEYS: [&str; 6] = ["from", "to", "step", "factor", "count", "scale"];
 
 impl Axis {
-    /// Reads the values of the axis `path`.
+    /// Reads the values that the description gives for the axis `path`.
     ///
     /// # Errors
     /// Says what is wrong, and the remedy.
@@ -61,10 +61,10 @@ impl Axis {
         }
     }
 
-    /// Returns all values of the axis.
+    /// Returns all values on the axis.
     ///
     /// # Errors
-    /// Fails if the axis is a range, which has no list of values.
+    /// Fails if the axis is a range, which lists no values.
     pub(super) fn values(&self) -> Result<Vec<String>, String> {
         match self {
             Axis::Listed(values) => Ok(values.clone()),
@@ -124,7 +124,7 @@ fn unit_interval(bits: u64) -> f64 {
 }
 
 impl Range {
-    /// Returns the value at `share` of the range, from 0 at the lower end to 1 at the upper end.
+    /// Returns the value at `share`, from 0 at the lower end to 1 at the upper end.
     fn value(&self, share: f64) -> String {
         let value = between(self.from, self.to, self.log, share);
         let value = match self.step {
@@ -154,8 +154,8 @@ fn between(from: f64, to: f64, log: bool, share: f64) -> f64 {
 /// as 0.
 const LEAST: f64 = 1e-100;
 
-/// Formats a number between the ends of a range: rounded to whole bytes, picoseconds or bits per
-/// second if `unit` is one of them or a multiple, else to six significant digits.
+/// Formats a number from a range: rounded to whole bytes, picoseconds or bits per second if `unit`
+/// is a multiple of one, else to six significant digits.
 fn drawn(value: f64, unit: &str) -> String {
     let one = format!("1{unit}");
     let whole = |worth: u64| (value * worth as f64).round().max(0.0) as u64;
@@ -173,7 +173,7 @@ fn drawn(value: f64, unit: &str) -> String {
     format!("{}{unit}", without_zeros(&text))
 }
 
-/// Both ends of a range, in the lower end's unit, and the scale between them.
+/// A range's ends, in the lower end's unit, and the scale between them.
 struct Ends<'k> {
     path: &'k str,
     from: f64,
@@ -185,7 +185,7 @@ struct Ends<'k> {
 }
 
 impl<'k> Ends<'k> {
-    /// Reads the ends and the scale of the axis `path`.
+    /// Reads ends and scale for the axis `path`.
     ///
     /// # Errors
     /// Says what is wrong, as the rest of a sentence whose subject is the axis.
@@ -224,7 +224,7 @@ impl<'k> Ends<'k> {
         })
     }
 
-    /// Reads `step`, `factor` or `count`, of which one may be given, and lists the values.
+    /// Reads `step`, `factor` or `count`, which exclude each other, and lists the values.
     fn axis(self, keys: &[(String, Written)]) -> Result<Axis, String> {
         let has = |name: &str| text(keys, name).is_some();
         match [has("step"), has("factor"), has("count")] {
@@ -277,8 +277,8 @@ impl<'k> Ends<'k> {
         Ok(Axis::Listed(values.collect()))
     }
 
-    /// Lists values, of which `next` gives the n-th, up to the upper end. `least` is the magnitude
-    /// of which nine digits are shown.
+    /// Lists values up to the upper end; `next` gives the n-th one. Decimals show nine digits of a
+    /// number as large as `least`.
     fn listed(&self, least: f64, next: &dyn Fn(u32) -> f64) -> Result<Axis, String> {
         // Sums of binary fractions may end just above the upper end, which belongs to the range.
         let most = self.to + 1e-9 * self.to.abs().max(least);
@@ -307,7 +307,7 @@ impl<'k> Ends<'k> {
     }
 }
 
-/// Returns the text of a key, if it is given.
+/// Returns a key's text, if the key is given.
 fn text(keys: &[(String, Written)], name: &str) -> Option<String> {
     let found = keys.iter().find(|(key, _)| key == name);
     found.map(|(_, value)| value.to_string())
@@ -345,7 +345,7 @@ fn quantity(text: &str) -> Option<(f64, &str)> {
     Some((number, unit.trim()))
 }
 
-/// Returns the length of the exponent at the start of `text`: 3 for `e-3s`, 0 for `EB`.
+/// Returns the length of the exponent with which `text` begins: 3 for `e-3s`, 0 for `EB`.
 fn exponent(text: &str) -> usize {
     let Some(power) = text.strip_prefix(['e', 'E']) else {
         return 0;
@@ -366,7 +366,7 @@ fn shown(value: f64, least: f64) -> String {
     without_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// Removes zeros at the end of a decimal fraction, and a point without digits.
+/// Removes trailing zeros from a decimal fraction, and a point without digits.
 fn without_zeros(text: &str) -> &str {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')

@@ -8,20 +8,20 @@ use super::keys::plain;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bundle {
     pub(super) name: String,
-    /// Name in printed tables.
+    /// Name that printed tables show.
     pub(super) label: String,
-    /// Description in one line.
+    /// Description in one line; may be empty.
     pub(super) about: String,
-    /// Name in published rows.
+    /// Name that published rows have for it.
     pub(super) row: String,
     /// True if a quick run has it.
     pub(super) quick: bool,
     /// Axes and the values at which the bundle is run; an axis that is not listed does not restrict
     /// it.
     only: Vec<(String, Vec<String>)>,
-    /// Settings, each `PATH=VALUE`.
+    /// Settings in order, each `PATH=VALUE`.
     pub(super) settings: Vec<String>,
-    /// Paths of settings that were fitted, each with the rows to which it was fitted.
+    /// Fitted settings by path, each with the rows to which it was fitted.
     fitted: Vec<(String, String)>,
 }
 
@@ -87,7 +87,7 @@ impl Bundle {
             .collect()
     }
 
-    /// Returns the setting of a path, if the bundle sets it.
+    /// Returns the setting for a path, if the bundle has one.
     fn of(&self, path: &str) -> Option<&String> {
         let is_of = |set: &&String| set.split_once('=').is_some_and(|(of, _)| of == path);
         self.settings.iter().find(is_of)
@@ -99,7 +99,7 @@ impl Bundle {
         fitted.filter_map(|(path, rows)| Some((self.of(path)?, rows)))
     }
 
-    /// Returns true if the bundle is run at this value of an axis.
+    /// Returns true if the bundle is run where `axis` has `value`.
     pub(super) fn is_at(&self, axis: &str, value: &str) -> bool {
         let mut only = self.only.iter().filter(|(of, _)| of == axis);
         only.all(|(_, values)| values.iter().any(|of| of == value))

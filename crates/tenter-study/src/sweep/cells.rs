@@ -1,4 +1,4 @@
-//! Cells of a sweep: each variant at each point where it is run.
+//! Cells: each variant at each point where it is run.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,13 @@ pub struct SweepCell {
     pub variant: usize,
     /// Index into [`Sweep::points`](super::Sweep::points).
     pub point: usize,
-    /// Name of the variant, followed by the axes' named values; in a study the folder of its
-    /// trials.
+    /// Variant name, followed by the axes' named values; in a study also the trials' folder.
     pub name: String,
     /// Description in one line; the variant's settings if it has none.
     pub about: String,
-    /// Name of the point in printed tables, such as `spines=4, size=1MiB`.
+    /// Point name in printed tables, such as `spines=4, size=1MiB`.
     pub case: String,
-    /// Name of the variant in printed tables.
+    /// Variant name in printed tables.
     pub bar: String,
     /// Changes to the scenario, `PATH=VALUE`; later ones override earlier ones.
     pub settings: Vec<String>,
@@ -32,14 +31,14 @@ pub struct SweepCell {
     pub is_run: bool,
 }
 
-/// An axis with the bundles of its values; without bundles its values are plain.
+/// An axis, with a bundle for each named value; without bundles its values are plain.
 pub(super) struct NamedAxis<'k> {
     pub(super) name: &'k str,
     pub(super) bundles: Vec<Bundle>,
 }
 
 impl NamedAxis<'_> {
-    /// Returns the bundle of a named value.
+    /// Returns a named value's bundle.
     pub(super) fn value(&self, name: &str) -> Option<&Bundle> {
         self.bundles.iter().find(|value| value.name == name)
     }
@@ -119,7 +118,7 @@ pub(super) fn cells(
     }
 }
 
-/// Makes the cell of a variant at a point with these axis `values`.
+/// Makes the cell for a variant at a point with these axis `values`.
 fn cell(
     keys: &SweepKeys,
     axes: &[NamedAxis<'_>],

@@ -27,16 +27,16 @@ component! {
     }
 }
 
-/// A kind of picture.
+/// Kind of picture that shows a sweep's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChartKind {
-    /// Bars with whiskers.
+    /// Bars with whiskers for each point.
     Bars,
-    /// Lines over an axis.
+    /// Lines over one axis, one for each variant.
     Lines,
     /// A heat map over two axes.
     Heat,
-    /// Parallel coordinates.
+    /// Parallel coordinates over all axes.
     Parallel,
 }
 choice!(ChartKind {

@@ -1,4 +1,4 @@
-//! Charts of a sweep, with names resolved to indices of readings and axes.
+//! Charts, with names resolved to indices of readings and axes.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,22 @@ use super::chart_keys::{ChartKeys, ChartKind};
 use super::keys::SweepKeys;
 use crate::drawing::Chart;
 
-/// A picture of a sweep.
+/// A picture on a sweep's page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepChart {
-    /// Title above the picture.
+    /// Title that stands above the picture.
     pub title: String,
     /// Kind of picture: `bars`, `lines`, `heat` or `parallel`.
     pub kind: String,
-    /// Indices of the readings to show.
+    /// Readings to show, by index.
     pub readings: Vec<usize>,
-    /// Index of the axis from left to right; `None` for bars and parallel coordinates.
+    /// Axis from left to right, by index; `None` for bars and parallel coordinates.
     pub x: Option<usize>,
-    /// Index of the axis from top to bottom; only a heat map has one.
+    /// Axis from top to bottom, by index; only a heat map has one.
     pub y: Option<usize>,
 }
 
-/// Resolves the charts of a sweep.
+/// Resolves a sweep's charts.
 ///
 /// # Errors
 /// Names the chart whose reading or axis does not exist, or whose kind does not fit the axes.
@@ -30,7 +30,7 @@ pub(super) fn charts(sweep: &SweepKeys) -> Result<Vec<SweepChart>, String> {
     charts.map(|keys| chart(sweep, keys)).collect()
 }
 
-/// Returns the bar charts of a study, whose `readings` name metrics.
+/// Returns a study's bar charts, whose `readings` name metrics.
 pub(super) fn of_study(sweep: &SweepKeys) -> Vec<Chart> {
     let charts = sweep.charts.iter().map(|keys| Chart {
         title: keys.title.clone(),
@@ -41,7 +41,6 @@ pub(super) fn of_study(sweep: &SweepKeys) -> Vec<Chart> {
     charts.collect()
 }
 
-/// Resolves one chart.
 fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {
     let wrong = |what: String| format!("the chart `{}` {what}", keys.title);
     let names: Vec<&str> = sweep

@@ -23,8 +23,8 @@ pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
         Design::Grid => grid(&listed(&axes)?),
         Design::Zip => zip(&keys.axes.0, &listed(&axes)?),
         Design::Random => {
-            // ChaCha's stream is fixed by its definition, so a seed gives the same points in every
-            // version.
+            // ChaCha's stream is fixed by its definition, so a seed gives the same points on every
+            // machine.
             let mut draws = ChaCha8Rng::seed_from_u64(keys.design_seed);
             let point = |_| {
                 let draw = |axis: &Axis| axis.at(draws.next_u64());

@@ -172,12 +172,12 @@ component! {
     }
 }
 
-/// What the luck of the hash must have been in a trial.
+/// Condition on the luck of the hash in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// Some uplink of a leaf is used by a measured job and by a background job.
+    /// A measured job and a background job use at least one leaf uplink together.
     SharesAnUplink,
-    /// None is.
+    /// No leaf uplink is used by a measured job and a background job.
     SharesNoUplink,
 }
 choice!(Sharing {
@@ -204,18 +204,18 @@ component! {
 }
 choice!(Gate { "required" => Required, "open" => Open, "info" => Info });
 
-/// How values of several axes are combined.
+/// Rule by which several axes' values are combined to points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// Every value with every other.
+    /// Combines every value with every other.
     Grid,
-    /// The first values together, the second values together, and so on.
+    /// Combines the first values, the second values, and so on.
     Zip,
-    /// Each value drawn by itself.
+    /// Draws each value by itself.
     Random,
-    /// Each axis cut into as many parts as there are samples, each part used once.
+    /// Cuts each axis into as many parts as there are samples and uses each part once.
     LatinHypercube,
-    /// As columns of the published rows say.
+    /// Takes the points from columns in the published table.
     Rows,
 }
 choice!(Design {
@@ -226,22 +226,22 @@ choice!(Design {
     "rows" => Rows,
 });
 
-/// What is kept of each trial.
+/// Data that is kept from each trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Its summary and its readings.
+    /// Keeps the summary and the readings, in the ledger.
     Summary,
-    /// Its folder, too.
+    /// Keeps the trial folder with all tables as well.
     Tables,
 }
 choice!(Keep { "summary" => Summary, "tables" => Tables });
 
-/// Which values are better.
+/// Direction in which a reading's values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// The smaller one, as of times.
+    /// Smaller values are better, as with times.
     Less,
-    /// The larger one, as of bandwidths.
+    /// Larger values are better, as with bandwidths.
     More,
 }
 choice!(Better { "less" => Less, "more" => More });

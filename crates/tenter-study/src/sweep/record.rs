@@ -1,5 +1,5 @@
-//! Record of a sweep: what was varied, what was read, and the values of each trial, in one value.
-//! Reports and comparisons are made from it.
+//! Record of a sweep: its design, its readings, and each trial's values, in one value. Reports and
+//! comparisons are made from it.
 
 use serde::{Deserialize, Serialize};
 use tenter_config::Written;
@@ -14,17 +14,17 @@ use crate::noted::{Noted, noted};
 /// Everything that a finished sweep leaves for reports: its design, readings and trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepRecord {
-    /// Name of the sweep.
+    /// Sweep name, also that of its folder.
     pub name: String,
-    /// Description in one sentence.
+    /// Description in one sentence; may be empty.
     pub description: String,
     /// The scenario that was varied: a path or `preset:NAME`.
     pub scenario: String,
-    /// Settings of all trials, as pairs: path and value.
+    /// Settings that all trials have, as pairs: path and value.
     pub set: Vec<(String, String)>,
-    /// Axes in the order of the description.
+    /// Axes in the description's order.
     pub axes: Vec<SweepAxis>,
-    /// Names of the variants; a sweep without variants has one with an empty name.
+    /// Variant names; a sweep without variants has one with an empty name.
     pub variants: Vec<String>,
     /// Points, each with a value for each axis.
     pub points: Vec<Vec<String>>,
@@ -52,7 +52,7 @@ impl SweepRecord {
     }
 }
 
-/// An axis of a sweep.
+/// An axis, as reports show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepAxis {
     /// Scenario path that takes the values.
@@ -63,14 +63,14 @@ pub struct SweepAxis {
     pub log: bool,
 }
 
-/// A reading of a sweep.
+/// A reading, as reports show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepReading {
     /// Name in tables and charts.
     pub name: String,
     /// Key of the value that is read: readings with equal keys read the same value.
     pub of: String,
-    /// Unit of the values; empty for counts and ratios.
+    /// Unit that the values have; empty for counts and ratios.
     pub unit: String,
     /// Variant by whose values an answer divides, seed by seed; empty without one. The record's
     /// values are not divided.
@@ -84,9 +84,9 @@ pub struct SweepReading {
 /// Values read from one trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepValues {
-    /// Index into [`SweepRecord::points`].
+    /// Point, as an index into [`SweepRecord::points`].
     pub point: usize,
-    /// Index into [`SweepRecord::variants`].
+    /// Variant, as an index into [`SweepRecord::variants`].
     pub variant: usize,
     /// The trial's seed, or the first one if several kinds differ.
     pub seed: u64,

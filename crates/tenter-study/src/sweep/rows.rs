@@ -1,4 +1,4 @@
-//! Rows of a sweep's answer: for each, what to read from which cells, and what was published.
+//! Rows of an answer: what to read from which cells, and what was published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,30 +19,29 @@ use crate::value::Value;
 /// A row: a value to read from one or several cells, beside the published value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepRow {
-    /// Name of the case.
+    /// Case name, the first column in tables.
     pub case: String,
-    /// Name of the bar within the case, if it has several.
+    /// Bar name within the case, if the case has several.
     pub bar: Option<String>,
-    /// Name of the metric.
+    /// Metric name, which ends with the unit.
     pub metric: String,
     /// Index into the description's readings.
     pub reading: usize,
     /// Index into [`Sweep::reads`](super::Sweep::reads).
     pub(super) read: usize,
-    /// Comparison formula, and the indices of the cells whose values it takes.
+    /// Comparison formula, with the cells whose values it takes, by index.
     pub(super) against: Option<(Against, Vec<usize>)>,
-    /// Condition on the seeds that count, with the index of the reading that has the number of
-    /// shared uplinks.
+    /// Condition on the seeds that count, with the index of the reading that counts shared uplinks.
     pub(super) condition: Option<(usize, Sharing)>,
-    /// Index of the judged cell; `None` for information only.
+    /// Judged cell, by index; `None` for information only.
     pub judged: Option<usize>,
-    /// Indices of the cells that have a row in the answer, ascending.
+    /// Cells that have a row in the answer, by index, ascending.
     pub shown: Vec<usize>,
     /// Published value; `None` if there is none.
     pub published: Option<Value>,
-    /// Tells a row of the source from an expectation that the project added.
+    /// Tells the source's rows from expectations that the project added.
     pub origin: Origin,
-    /// Lower and upper end of the band, both inside.
+    /// Lower and upper end, both inside.
     pub band: Option<[f64; 2]>,
     /// Consequence of a value outside the band.
     pub gate: Gate,
@@ -53,12 +52,12 @@ pub struct SweepRow {
     /// True if trials that differ from the published experiment are judged: those in a quick form,
     /// or with a scenario that the user changed.
     pub quick_judged: bool,
-    /// True if the row's statistic is followed by the number and the range of the seeds' values.
+    /// True if the answer adds the seeds' count and range to the row's statistic.
     pub(super) counts_values: bool,
 }
 
 impl SweepRow {
-    /// Returns the indices of the cells whose values the row is compared with.
+    /// Returns the cells with which the row is compared, by index.
     pub fn others(&self) -> &[usize] {
         self.against.as_ref().map_or(&[], |(_, others)| others)
     }
@@ -94,7 +93,7 @@ impl From<StudyError> for Wrong {
     }
 }
 
-/// Maker of the rows of all readings.
+/// Makes the rows for all readings.
 pub(super) struct Rows<'a> {
     pub(super) keys: &'a SweepKeys,
     pub(super) axes: &'a [NamedAxis<'a>],
@@ -131,7 +130,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Makes all rows, reading by reading, and checks that no row of a table was forgotten.
+    /// Makes all rows, reading by reading, and checks that no table row was forgotten.
     pub(super) fn make(&mut self) -> Result<(), Wrong> {
         let keys = self.keys;
         for (index, reading) in keys.readings.iter().enumerate() {
@@ -248,7 +247,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the published row of a cell, if the reading has `row`. Names in braces stand for the
+    /// Returns the cell's published row, if the reading has `row`. Names in braces stand for the
     /// cell's variant and axis values.
     fn row_of_cell(
         &mut self,
@@ -270,8 +269,8 @@ impl<'a> Rows<'a> {
         self.found(reading, &row?, true)
     }
 
-    /// Returns what the tables say of the row with the values `row`, and marks the row as used.
-    /// With `may_lack`, a row that no table has is no error.
+    /// Returns what the tables say about the row with the values `row`, and marks it as used. With
+    /// `may_lack`, a row that no table has is no error.
     fn found(
         &mut self,
         reading: &ReadingKeys,
@@ -289,7 +288,7 @@ impl<'a> Rows<'a> {
         Ok(Some(table.published(at, value, of_study, band)?))
     }
 
-    /// Makes the one row of a reading with `case`, with or without a published row.
+    /// Makes the single row that a reading with `case` has, with or without a published row.
     fn single(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
         let read = read(reading, &|text| Ok(text.to_owned()))?;
         let read = self.place(read);
@@ -308,7 +307,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Makes a row for each row of the study's table, for a reading with `each_row`.
+    /// Makes a row for each row in the study's table, for a reading with `each_row`.
     fn each_row(&mut self, index: usize, reading: &ReadingKeys) -> Result<(), Wrong> {
         let no_table = || "`each_row` needs `published`, the table with the rows".to_owned();
         let lookup = self.lookup;
@@ -349,7 +348,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Returns the index of the judged cell, and those of the cells to show, ascending.
+    /// Returns the judged cell and the cells to show, by index, the latter ascending.
     fn judged(&self, reading: &ReadingKeys) -> Result<(Option<usize>, Vec<usize>), Wrong> {
         let name = match reading.judge.as_str() {
             "" => self.keys.judge.as_str(),
@@ -378,8 +377,8 @@ impl<'a> Rows<'a> {
         Ok((judged, shown))
     }
 
-    /// Returns the reading's comparison with the indices of the cells that it names, at a point or
-    /// in the whole sweep.
+    /// Returns the reading's comparison with the cells that it names, at a point or in the whole
+    /// sweep.
     fn set_against(
         &self,
         reading: &ReadingKeys,
@@ -428,7 +427,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Makes a row for reading `index`, shown nowhere yet, from what was published of it.
+    /// Makes a row for reading `index` from what was published; no cell shows it yet.
     fn row(
         &mut self,
         index: usize,
@@ -442,8 +441,7 @@ impl<'a> Rows<'a> {
             .seeds
             .map(|sharing| (self.place(Read::word(Word::SharedUplinks)), sharing));
         // A quick form with other settings is another experiment: published values are not judged
-        // unless the description says so. The project's own expectations were made for the quick
-        // form, too.
+        // unless the description says so, while the project's own expectations stay judged.
         let differs = |quick: &QuickKeys| !quick.set.0.is_empty() && !quick.judged;
         let is_other = self.keys.quick.as_ref().is_some_and(differs)
             && own.origin == Origin::Published
@@ -469,7 +467,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the index of a reading, which is added if it is new: equal readings are made once.
+    /// Returns a reading's index and adds the reading if it is new: equal readings are made once.
     fn place(&mut self, read: Read) -> usize {
         let known = self.reads.iter().position(|of| *of == read);
         known.unwrap_or_else(|| {
@@ -478,7 +476,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Checks that readings with `row` and without `case` use every row of the tables. A misspelt
+    /// Checks that readings with `row` and without `case` use every row in their tables. A misspelt
     /// case or variant would leave a published row unjudged without a word.
     fn check_all_rows_are_read(&self) -> Result<(), Wrong> {
         let by_cell = |reading: &&ReadingKeys| reading.case.is_empty() && reading.row.is_some();
@@ -530,7 +528,7 @@ fn bar(reading: &ReadingKeys) -> Option<String> {
     (!reading.bar.is_empty()).then(|| reading.bar.clone())
 }
 
-/// Reads a reading's comparison.
+/// Reads the key `against`, which names the comparison.
 pub(super) fn against(reading: &ReadingKeys) -> Result<Option<Against>, String> {
     let Some(against) = &reading.against else {
         return Ok(None);
@@ -539,7 +537,7 @@ pub(super) fn against(reading: &ReadingKeys) -> Result<Option<Against>, String> 
     read.map_err(|what| format!("`against` of the reading `{}`: {what}", called(reading)))
 }
 
-/// Writes a number of bytes in its largest unit (`1048576B` as `1MiB`); other names stay.
+/// Writes a byte count in its largest unit (`1048576B` as `1MiB`); other names stay.
 fn size_or(name: String) -> String {
     let is_bytes = name
         .strip_suffix('B')
@@ -548,7 +546,7 @@ fn size_or(name: String) -> String {
     size.map_or(name, |size| size.to_string())
 }
 
-/// Returns the columns of `row` with their values, in which `fill` replaces names.
+/// Returns the columns in `row` with their values, in which `fill` replaces names.
 fn values_of(
     row: &Named<Written>,
     fill: &dyn Fn(&str) -> Result<String, String>,

@@ -1,4 +1,4 @@
-//! Seeds of a sweep: a count or a list, for all draws together or for single kinds.
+//! Seeds for a sweep: a count or a list, for all draws together or for single kinds.
 
 use std::collections::BTreeSet;
 
@@ -7,24 +7,24 @@ use tenter_config::Written;
 use crate::chosen::ChosenSeeds;
 use crate::typed::typed;
 
-/// Kind of draws that a seed determines.
+/// Kind of random draws that a seed determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedOf {
-    /// All draws that have no seed of their own.
+    /// All draws without a kind of their own.
     Trial,
     /// The hosts on which jobs are placed.
     Placement,
     /// Hashes and random draws in switches and NICs.
     Hashing,
-    /// Start times, sizes and destinations that jobs draw.
+    /// Draws in jobs: flow arrivals and sizes, patterns and permutations.
     Arrivals,
 }
 
 impl SeedOf {
-    /// Kinds that have a seed of their own.
+    /// Kinds with seeds of their own.
     const KINDS: [SeedOf; 3] = [SeedOf::Placement, SeedOf::Hashing, SeedOf::Arrivals];
 
-    /// Returns the scenario path of the seed.
+    /// Returns the seed's path in a scenario.
     pub fn path(self) -> &'static str {
         match self {
             SeedOf::Trial => "seed",
@@ -40,7 +40,7 @@ impl SeedOf {
     }
 }
 
-/// One seed of a trial.
+/// One of a trial's seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialSeed {
     /// The scenario's seed plus this number.
@@ -52,7 +52,7 @@ pub enum TrialSeed {
 /// Most seeds that a count may ask for.
 const SEEDS_MAX: u64 = 100_000;
 
-/// The seeds of a sweep.
+/// All seeds that a sweep runs, from the key `seeds`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seeds {
     /// Kinds that change together from trial to trial, with equally many values each.
@@ -61,12 +61,12 @@ pub(super) struct Seeds {
     pub(super) chosen: Option<ChosenSeeds>,
 }
 
-/// Values of one kind of seed.
+/// Values that one kind's seed takes from trial to trial.
 #[derive(Clone, Debug, PartialEq)]
 enum Values {
     /// This many, counted from the scenario's seed.
     Count(u64),
-    /// Listed seeds, all different.
+    /// Exactly the listed seeds, all different.
     Listed(Vec<u64>),
 }
 
@@ -111,7 +111,7 @@ impl Seeds {
         }
     }
 
-    /// Makes the seeds of a choice by conditions: the first candidates stand for those that the
+    /// Makes the seeds for a choice by conditions: the first candidates stand for those that the
     /// caller finds by building plans.
     fn of_chosen(chosen: ChosenSeeds) -> Seeds {
         let first = chosen.candidates().take(chosen.runs).collect();
@@ -147,12 +147,12 @@ impl Seeds {
         self.of.first().map_or(0, |(_, values)| values.len())
     }
 
-    /// Returns the kinds of seed that change.
+    /// Returns the seed kinds that change.
     pub(super) fn kinds(&self) -> impl Iterator<Item = SeedOf> + '_ {
         self.of.iter().map(|(of, _)| *of)
     }
 
-    /// Returns the seeds of each trial, one for each kind.
+    /// Returns each trial's seeds, one for each kind.
     pub(super) fn each(&self) -> impl Iterator<Item = Vec<TrialSeed>> + '_ {
         (0..self.len()).map(|nth| self.of.iter().map(|(_, values)| values.nth(nth)).collect())
     }

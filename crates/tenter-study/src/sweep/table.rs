@@ -1,4 +1,4 @@
-//! Tables of published values, which are read and never edited to fit.
+//! Tables with published values, which are read and never edited to fit.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use crate::gate::{Gate, Origin};
 use crate::registry::origin_of;
 use crate::value::Value;
 
-/// A published table: header and rows of a CSV file.
+/// A published table: a CSV file's header and rows.
 pub(super) struct Table {
     pub(super) name: String,
     header: csv::StringRecord,
     records: Vec<csv::StringRecord>,
 }
 
-/// What a table says of one row.
+/// Published value, band and gate, as one table row has them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Published {
     pub(super) metric: String,

@@ -1,4 +1,4 @@
-//! Winners of a sweep: the best variant of each reading and point, with a sign test.
+//! Winners: each reading's best variant at each point, with a sign test.
 
 use serde::{Deserialize, Serialize};
 use tenter_record::sign_test;
@@ -10,20 +10,20 @@ use super::keys::{Better, ReadingKeys};
 /// The best variant by one reading at one point, compared with the next best seed by seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Winner {
-    /// Name of the reading.
+    /// Reading by which the variants are ranked.
     pub reading: String,
     /// Name of the point; empty without axes.
     pub point: String,
-    /// Name of the best variant.
+    /// Best variant, by name.
     pub variant: String,
-    /// Name of the next best variant.
+    /// Next best variant, by name.
     pub runner_up: String,
     /// The best variant's value over the next best's; each is the reading's statistic over all
     /// seeds.
     pub ratio: f64,
-    /// Number of seeds in which the best variant beats the next best.
+    /// Seeds in which the best variant beats the next best.
     pub wins: usize,
-    /// Number of seeds for which both have a value.
+    /// Seeds for which both have a value.
     pub pairs: usize,
     /// Probability of a result at least as one-sided if both variants were equally good (two-sided
     /// sign test). A small value says that the difference is not the luck of the seeds.
@@ -48,7 +48,7 @@ impl Sweep {
         each.collect()
     }
 
-    /// Returns seed and value of each trial of a variant at a point, in seed order.
+    /// Returns seed and value for each trial that a variant has at a point, in seed order.
     fn values(
         &self,
         of_cells: &OfCells<'_>,
