@@ -41,6 +41,7 @@ pub(crate) fn check_scenario(
 
 /// Returns true if `key` is the key `of`, or a part of it: `a.b` and `a[0]` are parts of `a`.
 fn is_part(key: &str, of: &str) -> bool {
+    // A prefix alone is not enough: `endpoints` is no part of `endpoint`.
     let rest = key.strip_prefix(of);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -64,6 +65,7 @@ fn check(written: &WrittenPaths, varies: &BTreeMap<String, String>) -> Result<()
         let mut others = own.iter().filter(|other| other != path);
         !others.any(|other| is_part(other, path))
     };
+    // `varies` may name a whole section, which then covers all keys below it.
     let is_set = |path: &&String| {
         let is_constant = CONSTANTS.iter().any(|constant| is_part(path, constant));
         is_constant && !varies.keys().any(|key| is_part(path, key))

@@ -58,6 +58,8 @@ pub fn noted<'a>(variants: impl Iterator<Item = (&'a str, &'a [NoteRow])>) -> Ve
                 }),
                 Some(known) => {
                     known.alike += usize::from(known.note.text != note.text);
+                    // Notes come variant by variant, so a variant that is known already is the last
+                    // one.
                     if known.variants.last() != Some(&variant) {
                         known.variants.push(variant);
                     }

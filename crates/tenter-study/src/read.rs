@@ -21,8 +21,9 @@ use crate::value::{TrialValue, Value};
 pub enum Word {
     /// Queue pairs to hosts elsewhere on each uplink of a leaf, in port order, as in `4+5+3+4`.
     QpsPerUplink,
-    /// Load on the leaf's uplink that is furthest from the mean. The unit is the mean frame bytes
-    /// of a flow that leaves the leaf, so a load of 4 is that of four queue pairs.
+    /// Load on the leaf's uplink that is furthest from the mean, divided by the mean frame bytes
+    /// that one flow leaving the leaf brings. With one transfer on each queue pair, a load of 4 is
+    /// that of four queue pairs.
     QpEquivalentsPerUplink,
     /// Time in ms for which PFC paused the NIC that sent the measured flow that ended last.
     SlowestSenderXoffMs,
@@ -131,6 +132,8 @@ impl Read {
     /// Parses the query again, which [`query`](Self::query) has checked; `None` for a word.
     fn asked(&self) -> Option<NumberQuery> {
         match self {
+            // Readings keep the text, because they are compared, stored and named by it; parsing is
+            // cheap beside a trial.
             Read::Query(text) | Read::Completed(text) | Read::Pooled(text) => text.parse().ok(),
             Read::Word { .. } => None,
         }
@@ -194,6 +197,7 @@ impl Read {
     /// Reads the trial's value; `None` if no row has one.
     pub fn of(&self, trial: Ended<'_>) -> Option<TrialValue> {
         match self {
+            // This arm comes before the next one, which reads completed trials as well.
             Read::Completed(_) if !trial.held.results.summary.complete => None,
             Read::Query(_) | Read::Completed(_) => {
                 self.asked()?.of(trial.held).map(TrialValue::from)
@@ -321,8 +325,8 @@ fn equivalents_per_uplink(leaf: &Leaf, trial: Ended<'_>) -> Option<f64> {
     }
     let leaving = results.flows.iter();
     let leaving = leaving.filter(|flow| leaf.is_left_by_recorded(flow));
-    // Every flow is one queue pair's share of a transfer, so the mean over flows is one queue
-    // pair's load.
+    // A flow is one queue pair's share of one transfer, so the mean over flows stands for a queue
+    // pair if each has one transfer.
     let (bytes, flows) = leaving.fold((0, 0_u64), |(bytes, flows), flow| {
         (bytes + flow.rx_bytes, flows + 1)
     });

@@ -163,6 +163,8 @@ impl Sweep {
         rows.make()?;
         let (rows, reads) = (rows.made, rows.reads);
         let is_study = keys.published.is_some();
+        // A study's charts are bars by metric; a sweep's charts are pictures over axes. One
+        // description has only one kind, by the key `published`.
         let drawn = if is_study {
             charts::of_study(&keys)
         } else {
@@ -191,6 +193,7 @@ impl Sweep {
             drawings,
             keys,
         };
+        // Points were limited before they were built; cells and seeds multiply them.
         if sweep.len() > TRIALS_MAX {
             return Err(Wrong::Description(format!(
                 "it has {} trials, more than {TRIALS_MAX}; use fewer seeds, values or samples",
@@ -204,6 +207,7 @@ impl Sweep {
     /// study has no quick form, the result has no trials and no rows.
     #[must_use]
     pub fn quick(mut self) -> Sweep {
+        // `quick_runs: 0` means that one or a few seeds would say nothing, as for a distribution.
         let chosen = self.seeds.chosen.as_ref();
         let runs = chosen.and_then(|chosen| chosen.quick_runs);
         let settings: Vec<String> = match &self.keys.quick {
@@ -233,6 +237,7 @@ impl Sweep {
     pub fn otherwise_set(mut self) -> Sweep {
         self.is_changed = true;
         for row in &mut self.rows {
+            // Rows for information have no verdict that the change could spoil.
             let is_published = row.origin == crate::Origin::Published;
             row.quick_judged &= !(is_published && row.gate != crate::Gate::Info);
         }

@@ -34,6 +34,7 @@ impl Throughput {
     /// posted, if that is earlier: afterwards the offered load falls, and so does what arrives.
     /// `None` for an empty window.
     pub(crate) fn window(&self, [from, to]: [u64; 2]) -> Option<Window> {
+        // The µs in which the last message was posted belongs to the window, hence + 1.
         let last = self.posted.last_key_value().map(|(&us, _)| us + 1)?;
         let to = to.min(last);
         let within = |of: &BTreeMap<u64, u64>| of.range(from..to).map(|(_, bytes)| bytes).sum();

@@ -202,6 +202,7 @@ impl Sweep {
             None => of_seeds(reading, values),
         };
         let several = trials.len() > 1;
+        // A pooled row names its statistic even without a value, to tell it from a row over seeds.
         let statistic =
             words.filter(|_| several && (measured.is_some() || read.pooled().is_some()));
         let statistic = statistic.map(|words| format!("{words} of {} seeds", trials.len()));
@@ -234,6 +235,8 @@ impl Sweep {
             },
             measured,
             statistic: statistic.map(|words| words + &range.unwrap_or_default()),
+            // The spread of values says nothing about a statistic that is itself a spread or a
+            // count.
             spread: spread.filter(|_| several && !is_missing && reading.statistic.is_of_size()),
             band,
             gate,

@@ -325,6 +325,7 @@ fn in_unit(number: f64, unit: &str, other: &str) -> Option<f64> {
     if unit == other {
         return Some(number);
     }
+    // The units themselves are converted: a plain number has none, and nothing fits it.
     let (one, another) = (format!("1{unit}"), format!("1{other}"));
     let bytes = |text: &str| text.parse::<Bytes>().ok().map(Bytes::count);
     let time = |text: &str| text.parse::<Time>().ok().map(Time::ps);
@@ -353,6 +354,7 @@ fn exponent(text: &str) -> usize {
     let digits = power.strip_prefix(['+', '-']).unwrap_or(power);
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();
     match count {
+        // `e` without digits begins a unit, not an exponent.
         0 => 0,
         count => text.len() - digits.len() + count,
     }

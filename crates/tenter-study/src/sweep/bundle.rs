@@ -65,6 +65,8 @@ impl Bundle {
                     }
                 }
                 ("only" | "fitted_to", _) => return Err(wrong("mapping")),
+                // Every other key is a path of the scenario, which is checked when the trial's plan
+                // is made.
                 _ => bundle.settings.push(format!("{key}={value}")),
             }
         }

@@ -103,6 +103,8 @@ pub(super) fn cells(
             if at.all(|(axis, value)| variant.is_at(axis.name, value)) {
                 let mut cell = cell(keys, axes, variant, values);
                 (cell.variant, cell.point) = (index, point);
+                // A quick run has a cell only if the variant, each axis value and the point are
+                // part of it.
                 cell.quick &= quick.is_none_or(|quick| quick.contains(&point));
                 cells.push(cell);
             }
@@ -157,6 +159,8 @@ fn cell(
         point: 0,
         name: match names.as_slice() {
             [] => "all".to_owned(),
+            // A variant without named axis values keeps its name unchanged, capitals and blanks
+            // included.
             [one] if axes.iter().all(|axis| axis.bundles.is_empty()) => (*one).to_owned(),
             parts => of_parts(parts),
         },

@@ -32,7 +32,7 @@ component! {
 pub enum ChartKind {
     /// Bars with whiskers for each point.
     Bars,
-    /// Lines over one axis, one for each variant.
+    /// Lines over one axis of the sweep.
     Lines,
     /// A heat map over two axes.
     Heat,

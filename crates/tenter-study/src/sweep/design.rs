@@ -45,6 +45,8 @@ fn listed(axes: &[Axis]) -> Result<Vec<Vec<String>>, String> {
 
 /// Returns every combination of values; the last axis varies fastest.
 fn grid(axes: &[Vec<String>]) -> Result<Vec<PointValues>, String> {
+    // The product is computed before any point is built: six axes with 100 values would fill the
+    // memory.
     let count = axes
         .iter()
         .try_fold(1_usize, |count, axis| count.checked_mul(axis.len()));
@@ -88,6 +90,8 @@ fn zip(paths: &[(String, Written)], axes: &[Vec<String>]) -> Result<Vec<PointVal
 fn latin_hypercube(axes: &[Axis], keys: &SweepKeys) -> Vec<PointValues> {
     let samples = keys.samples as usize;
     let mut draws = ChaCha8Rng::seed_from_u64(keys.design_seed);
+    // Axis by axis, first the order of its parts, then the places within them: this order of draws
+    // fixes which points a `design_seed` gives.
     let columns: Vec<Vec<String>> = axes
         .iter()
         .map(|axis| {

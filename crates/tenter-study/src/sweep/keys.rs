@@ -256,6 +256,7 @@ impl SweepKeys {
     /// `jobs[0].collectives[0].size`, or the whole path if two end alike.
     pub(super) fn axis_names(&self) -> Vec<&str> {
         let short = |path: &'_ str| path.rsplit_once('.').map_or(0, |(head, _)| head.len() + 1);
+        // A short name that two axes share would not tell them apart, so both keep the whole path.
         let name = |path| {
             let last = |of: &str| of[short(of)..].to_owned();
             let alike = self

@@ -223,6 +223,7 @@ fn value_of<'r>(cells: &BTreeMap<&str, &'r str>, column: &str) -> Result<&'r str
 /// # Errors
 /// Fails at a name without a value, and at a brace that is not closed.
 pub(super) fn filled(text: &str, names: &BTreeMap<&str, &str>) -> Result<String, String> {
+    // The part before the first brace has no name; each further part begins with one.
     let mut parts = text.split('{');
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -31,7 +31,8 @@ pub struct SweepRow {
     pub(super) read: usize,
     /// Comparison formula, with the cells whose values it takes, by index.
     pub(super) against: Option<(Against, Vec<usize>)>,
-    /// Condition on the seeds that count, with the index of the reading that counts shared uplinks.
+    /// Condition on the seeds that count, with the place of the shared-uplink count in
+    /// [`Sweep::reads`](super::Sweep::reads).
     pub(super) condition: Option<(usize, Sharing)>,
     /// Judged cell, by index; `None` for information only.
     pub judged: Option<usize>,
@@ -231,6 +232,7 @@ impl<'a> Rows<'a> {
                     called(reading)
                 )
             })?;
+            // Points have values as settings write them, so a text may have quotes.
             let here = self.points[cell.point][place].trim_matches('"');
             is_at &= values.iter().any(|value| plain(value) == Some(here));
         }
@@ -264,6 +266,7 @@ impl<'a> Rows<'a> {
                 (axis.name, row.as_str())
             })
             .collect();
+        // Inserted last: an axis that is called `variant` does not hide the variant.
         names.insert("variant", self.variants[cell.variant]);
         let row = values_of(row, &|text| filled(text, &names));
         self.found(reading, &row?, true)
@@ -282,6 +285,7 @@ impl<'a> Rows<'a> {
         let Some((table, at)) = found else {
             return Ok(None);
         };
+        // Rows that were found are marked; in the end no row may be left without a reading.
         self.used.insert((table.name.clone(), at));
         let value = Some(reading.value.as_str()).filter(|name| !name.is_empty());
         let (of_study, band) = lookup.columns(reading);
@@ -404,6 +408,7 @@ impl<'a> Rows<'a> {
         name: &str,
         point: Option<usize>,
     ) -> Result<usize, Wrong> {
+        // A variant at the row's own point comes first; the name of a cell reaches across points.
         let at_point =
             |cell: &SweepCell| point == Some(cell.point) && self.variants[cell.variant] == name;
         let cells = self.cells.iter();
@@ -415,6 +420,7 @@ impl<'a> Rows<'a> {
                 .iter()
                 .copied()
                 .filter(|name| !name.is_empty());
+            // Suggestions are names that would have been accepted here.
             let known: Vec<&str> = match point {
                 Some(_) => known.collect(),
                 None => cells.map(|cell| cell.name.as_str()).collect(),

@@ -84,6 +84,7 @@ impl Seeds {
                 chosen: None,
             });
         };
+        // Only a choice by conditions has `runs`; the other mapping has kinds of seed as keys.
         if keys.iter().any(|(key, _)| key == "runs") {
             let chosen = typed(written).map_err(|what| format!("`seeds`: {what}"))?;
             return Ok(Seeds::of_chosen(chosen));
@@ -161,6 +162,7 @@ impl Seeds {
 impl Values {
     fn read(path: &str, written: &Written) -> Result<Values, String> {
         let whole = |value: &Written| match value {
+            // A quoted number is a text, not a number.
             Written::Word(word) => word.parse::<u64>().ok(),
             _ => None,
         };

@@ -115,6 +115,8 @@ impl Table {
         band: [&str; 2],
     ) -> Result<Published, StudyError> {
         let text = |name: &str| Ok(self.text(at, self.column(name)?));
+        // Tables with a column `metric` hold several metrics in one column; others have a column
+        // for each.
         let has_metrics = self.header.iter().any(|name| name == "metric");
         let (value, metric) = match value {
             Some(name) => (text(name)?, name),
@@ -164,6 +166,7 @@ impl Table {
     ) -> Result<Option<[f64; 2]>, StudyError> {
         match (self.number(at, low)?, self.number(at, high)?) {
             (Some(low), Some(high)) if low <= high => Ok(Some([low, high])),
+            // A row that is only shown needs no band; any other would silently never miss.
             (None, None) if gate == Gate::Info => Ok(None),
             (None, None) => Err(self.wrong(Some(at), "a row that is judged needs a band")),
             _ => {

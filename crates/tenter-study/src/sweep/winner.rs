@@ -14,9 +14,9 @@ pub struct Winner {
     pub reading: String,
     /// Name of the point; empty without axes.
     pub point: String,
-    /// Best variant, by name.
+    /// Best variant at this point, by name.
     pub variant: String,
-    /// Next best variant, by name.
+    /// Next best variant at this point, by name.
     pub runner_up: String,
     /// The best variant's value over the next best's; each is the reading's statistic over all
     /// seeds.
@@ -92,6 +92,7 @@ impl Sweep {
                 Some((variant, reading.statistic.of(values.collect())?))
             })
             .collect();
+        // The first two places decide; a variant without a value is not ranked.
         ranked.sort_by(|(_, a), (_, b)| match reading.better {
             Better::Less => a.total_cmp(b),
             Better::More => b.total_cmp(a),
@@ -99,6 +100,7 @@ impl Sweep {
         let [(first, best), (second, next), ..] = ranked.as_slice() else {
             return None;
         };
+        // With two equal best variants neither is the winner.
         if best.total_cmp(next).is_eq() {
             return None;
         }
