@@ -1,4 +1,4 @@
-//! `tenter study`: list, show, copy and run published studies.
+//! `tenter study`: lists, shows, copies and runs published studies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -20,6 +20,7 @@ use crate::progress::on_interrupt;
 use crate::study_table;
 use crate::sweep::Terminal;
 
+/// Runs the subcommand of `tenter study`.
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         StudyCommand::List { format } => list(*format),
@@ -67,7 +68,8 @@ fn show(name: &str, format: TextFormat) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies a study into a folder, where it can be changed.
+/// Copies an embedded study with its tables into a new folder, in which the user can change it. The
+/// equipment is not copied: the scenario finds the embedded files.
 fn copy(name: &str, folder: Option<&Path>, format: TextFormat) -> Result<ExitCode, Failure> {
     let texts = select([name]).map_err(|error| Failure::input(error.to_string()))?;
     let [texts] = texts.as_slice() else {
@@ -116,8 +118,11 @@ fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Failure {
     ))
 }
 
+/// Runs the studies one after the other and prints their answers; the exit code is 1 if a required
+/// row does not match.
 fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     let studies = asked(arguments)?;
+    // One flag for all studies: Ctrl-C ends the command, not only the study that runs.
     let interrupted = on_interrupt();
     let _lock = match &arguments.output {
         Some(folder) => begin(folder)?,
@@ -134,7 +139,9 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
             .workers(arguments.workers.unwrap_or(1).into());
         let mut terminal = Terminal::of(Arc::clone(&interrupted)).remark(report);
         let results = run.run_with(&mut terminal)?;
+        // The progress line is removed before anything else is printed.
         drop(terminal);
+        // A part of the trials would give medians over fewer seeds, so no verdict is shown.
         if results.was_cancelled {
             say("error: stopped by the user; no study is judged by a part of its trials\n");
             return Ok(ExitCode::INTERRUPTED);
@@ -171,24 +178,29 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     })
 }
 
-/// The studies that are meant, with the seeds and the variants that are.
+/// Returns the studies that the arguments name, restricted to the variants and seeds that they
+/// name.
 fn asked(arguments: &Request) -> Result<Vec<StudyRun>, Failure> {
     let mut studies = read(&arguments.names)?;
     for run in &mut studies {
         let sweep = &mut run.study.sweep;
         let kept = sweep.keep(&arguments.variants);
         kept.map_err(|error| Failure::input(error.to_string()))?;
+        // Variants come first: their names are those of the full form.
         *sweep = part(sweep.clone(), arguments)?;
     }
     Ok(studies)
 }
 
+/// Applies `--set`, `--quick` and `--seeds` to a sweep.
 fn part(mut sweep: Sweep, arguments: &Request) -> Result<Sweep, Failure> {
     if !arguments.settings.is_empty() {
         sweep = sweep.otherwise_set();
     }
     if arguments.quick {
         sweep = sweep.quick();
+        // A study without any quick form has no rows and says so in its answer. Here rows are left,
+        // and all their cells are among those that `--variant` left out.
         if sweep.is_empty() && !sweep.rows().is_empty() {
             return Err(Failure::input(format!(
                 "{}: `{}` has no quick form; leave out --quick",
@@ -198,15 +210,17 @@ fn part(mut sweep: Sweep, arguments: &Request) -> Result<Sweep, Failure> {
         }
     }
     Ok(match arguments.seeds {
+        // After the quick form, so `--seeds` may reduce its seeds further.
         Some(most) => sweep.with_seeds(most as usize),
         None => sweep,
     })
 }
 
-/// The studies of these names or groups, and those in folders of the user's.
+/// Reads the studies that `names` mean: names and groups of embedded studies, and paths of the
+/// user's own study folders. Each study appears once.
 pub(crate) fn read(names: &[String]) -> Result<Vec<StudyRun>, Failure> {
     let mut studies: Vec<StudyRun> = Vec::new();
-    // Folders of the user's, and what their studies are called.
+    // Canonical paths of the user's folders, with the names of their studies.
     let mut folders: BTreeMap<PathBuf, String> = BTreeMap::new();
     for name in names {
         if StudyRun::is_folder(name) {
@@ -218,7 +232,8 @@ pub(crate) fn read(names: &[String]) -> Result<Vec<StudyRun>, Failure> {
             }
             continue;
         }
-        // A group of the program's studies may be the name of a folder here, too.
+        // A word without dots may be a group of embedded studies although a folder here has the
+        // same name; a file or path is clearly meant as such.
         let is_path = name.contains(['.', '\\']) || Path::new(name).is_absolute();
         if is_path && Path::new(name).exists() {
             return Err(Failure::input(format!(
@@ -230,6 +245,7 @@ pub(crate) fn read(names: &[String]) -> Result<Vec<StudyRun>, Failure> {
             studies.push(StudyRun::embedded(texts)?);
         }
     }
+    // Answers and trial folders go by the study's name, so two studies with one name would mix.
     for name in folders.values() {
         if studies
             .iter()
@@ -242,19 +258,19 @@ pub(crate) fn read(names: &[String]) -> Result<Vec<StudyRun>, Failure> {
             )));
         }
     }
-    // A group and its member may be named together.
+    // A group and one of its members may be named together.
     let mut seen = BTreeSet::new();
     studies.retain(|run: &StudyRun| seen.insert(run.study.name().to_owned()));
     Ok(studies)
 }
 
-/// A study that is part of the program does not hold: the program is at fault, not its user.
+/// Makes a failure for an embedded study that is invalid: the program is at fault, not its user.
 fn broken(error: &StudyError) -> Failure {
     Failure::other(error.to_string())
 }
 
-/// Takes a folder for this run, and removes the answers of an older one, which a run that is
-/// stopped must not leave behind.
+/// Locks the output folder for this run and removes the answers of an older run there, which a run
+/// that is stopped must not leave behind.
 fn begin(folder: &Path) -> Result<Option<File>, Failure> {
     let lock = take_folder(folder).map_err(|error| Failure::of_trial(&error))?;
     let file = folder.join(ANSWERS_FILE);
@@ -273,11 +289,11 @@ fn write(folder: &Path, json: &str) -> Result<PathBuf, Failure> {
     Ok(file)
 }
 
-/// What a reader of the comparison must know of a trial.
+/// Reports on standard error that a trial did not complete, and why.
 fn report(title: &str, summary: &Summary) {
     let jobs = summary.jobs.iter();
     let failures = jobs.filter_map(|job| job.job.failure.as_ref());
-    // What stopped it says more than what each job was waiting for.
+    // The reason that stopped the trial says more than what each job was waiting for.
     if let Some(reason) = summary.stopped.iter().chain(failures).next() {
         say(&format!("error: {title} was not completed: {reason}\n"));
     }

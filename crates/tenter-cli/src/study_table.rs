@@ -11,13 +11,13 @@ use tenter_study::{
 
 use crate::text::wrap;
 
-/// So much of a change is shown.
+/// Most characters shown of one setting.
 const CHANGE_CHARS: usize = 120;
 
-/// Of 80 columns, behind the margin.
+/// Text width in a listing: 80 columns less a margin of 4.
 const LIST_WIDTH: usize = 76;
 
-/// Names, titles and sources of the studies.
+/// Lists name, title and source of each study.
 pub(crate) fn list<'s>(studies: impl Iterator<Item = &'s Study>) -> String {
     let mut text = String::new();
     for study in studies {
@@ -35,7 +35,7 @@ pub(crate) fn list<'s>(studies: impl Iterator<Item = &'s Study>) -> String {
     )
 }
 
-/// A study as a program reads it, without its page.
+/// Describes a study as JSON, without its page.
 pub(crate) fn document(study: &Study) -> Json {
     let sweep = &study.sweep;
     let variant = |cell: &SweepCell| json!({"name": cell.name, "about": cell.about});
@@ -48,7 +48,7 @@ pub(crate) fn document(study: &Study) -> Json {
     })
 }
 
-/// The page of a study, its variants and its published rows.
+/// Returns a study's page, followed by its variants and its published rows.
 pub(crate) fn show(study: &Study) -> String {
     format!(
         "{}\n\n## What is run\n\n{}\n## Published rows\n\n{}",
@@ -58,6 +58,7 @@ pub(crate) fn show(study: &Study) -> String {
     )
 }
 
+/// Makes a table of the rows with their bands, gates and reasons.
 fn published(sweep: &Sweep) -> TextTable {
     let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
     columns.push(TextColumn::number("published", ""));
@@ -78,12 +79,14 @@ fn published(sweep: &Sweep) -> TextTable {
     table
 }
 
-/// The name of the variant that is judged.
+/// Returns the name of the cell that a row judges, or a dash.
 fn judged(sweep: &Sweep, row: &SweepRow) -> String {
     let cell = row.judged.map(|place| &sweep.cells()[place]);
     cell.map_or_else(dash, |cell| cell.name.clone())
 }
 
+/// Lists the settings of all trials, then each cell with its own settings and calibrations, then
+/// the choice of seeds.
 fn variants(sweep: &Sweep) -> String {
     let of_all = sweep.settings_of_all();
     let mut text = String::new();
@@ -95,6 +98,7 @@ fn variants(sweep: &Sweep) -> String {
         let _ = writeln!(text, "  {}: {}", cell.name, cell.about);
         let is_fitted = |set: &String| cell.fitted.iter().any(|(of, _)| of == set);
         let own = cell.settings.iter();
+        // Settings that all cells have stand above; fitted ones follow as calibrations.
         for set in own.filter(|set| !is_fitted(set) && !of_all.contains(set)) {
             let _ = writeln!(text, "    with {}", clipped(set));
         }
@@ -112,6 +116,7 @@ fn variants(sweep: &Sweep) -> String {
             seeds.because
         );
     }
+    // In the quick form its settings already stand among those of all trials.
     let quick = sweep.keys.quick.as_ref().filter(|_| !sweep.is_quick);
     for (path, value) in quick.iter().flat_map(|quick| &quick.set.0) {
         let _ = writeln!(text, "  --quick: with {path}={value}");
@@ -119,7 +124,7 @@ fn variants(sweep: &Sweep) -> String {
     text
 }
 
-/// A change of the scenario, without the end of one that lists whole jobs.
+/// Shortens a setting, because one may list whole jobs.
 fn clipped(set: &str) -> String {
     match set.char_indices().nth(CHANGE_CHARS) {
         Some((end, _)) => format!("{} …", &set[..end]),
@@ -127,12 +132,14 @@ fn clipped(set: &str) -> String {
     }
 }
 
-/// A study's comparison: what is judged with verdicts, what is shown beside it, a conclusion.
+/// Formats a study's answer: header, variants, tables, notes and a conclusion. `wall_s` is the wall
+/// time of the run in seconds.
 pub(crate) fn answer(sweep: &Sweep, answer: &StudyAnswer, wall_s: f64) -> String {
     let (name, title) = (&sweep.keys.name, &sweep.keys.title);
     if sweep.rows().is_empty() {
         return format!("{name}: {title}\nnot run: it has no quick form\n\n");
     }
+    // If each row is shown for one cell only, columns for cells would be almost empty.
     let tables = if sweep.rows().iter().all(|row| row.shown.len() == 1) {
         one_by_one(answer).to_string()
     } else {
@@ -153,13 +160,13 @@ pub(crate) fn answer(sweep: &Sweep, answer: &StudyAnswer, wall_s: f64) -> String
     )
 }
 
-/// Lists the notes on the trials behind the tables, a line for each.
+/// Formats notes with one line each; `variants` is the variant count of the answer.
 pub(crate) fn noted(notes: &[Noted<'_>], variants: usize) -> String {
     let lines = notes.iter().map(|note| note.line(variants) + "\n");
     lines.collect()
 }
 
-/// Who was paused, and what that took.
+/// Makes a table of PFC pauses at the NICs and of the buffer that switches needed.
 fn pauses(of_variants: &[Pauses]) -> TextTable {
     let mut table = TextTable::new(vec![
         TextColumn::name("variant"),
@@ -184,7 +191,8 @@ fn pauses(of_variants: &[Pauses]) -> TextTable {
     table
 }
 
-/// Each answer on a line of its own, where no row is shown for several variants.
+/// Makes a table with one line for each row of the answer, for studies whose rows have one cell
+/// each.
 fn one_by_one(answer: &StudyAnswer) -> TextTable {
     let mut columns = ["case", "", "metric"].map(TextColumn::name).to_vec();
     let numbers = ["published", "measured", "least", "most", "seeds", "band"];
@@ -212,8 +220,8 @@ fn one_by_one(answer: &StudyAnswer) -> TextTable {
     table
 }
 
-/// Each row with what was read in each variant that is shown; rows of which nothing was run are
-/// only counted.
+/// Makes a table with one line for each row and one column for each cell. Rows for which no cell
+/// was run are only counted, below the table.
 fn by_readings(sweep: &Sweep, answer: &StudyAnswer) -> String {
     let run: Vec<usize> = (0..sweep.cells().len())
         .filter(|place| sweep.cells()[*place].is_run)
@@ -263,10 +271,11 @@ fn by_readings(sweep: &Sweep, answer: &StudyAnswer) -> String {
     }
 }
 
-/// What is behind the medians that are of unequal values.
+/// Lists number and range of the values behind each statistic over seeds.
 fn distributions(answer: &StudyAnswer) -> String {
     let mut text = String::new();
     for row in &answer.cases {
+        // The range follows the statistic's name after a colon: `Spread::words` in tenter-study.
         let Some((_, values)) = row.statistic.as_ref().and_then(|of| of.split_once(": ")) else {
             continue;
         };
@@ -281,12 +290,12 @@ fn distributions(answer: &StudyAnswer) -> String {
     text
 }
 
-/// A case and which of its things is meant.
+/// Joins a case and its bar to one name.
 fn named(case: &str, bar: Option<&str>) -> String {
     bar.map_or_else(|| case.to_owned(), |bar| format!("{case}, {bar}"))
 }
 
-/// A value as it is: whole numbers without decimals.
+/// Formats a value with three decimals, or none if it is whole.
 fn value(value: Option<&Value>) -> String {
     match value {
         None => dash(),
@@ -296,6 +305,8 @@ fn value(value: Option<&Value>) -> String {
     }
 }
 
+/// Returns the last line: matches among required and open rows, misses by name, and rows that are
+/// not judged or not run.
 fn conclusion(answer: &StudyAnswer) -> String {
     let required = answer.tally(Gate::Required);
     let mut text = format!(
@@ -326,11 +337,12 @@ fn conclusion(answer: &StudyAnswer) -> String {
     text
 }
 
-/// One line per row of the answers, with the names of the JSON and the deviation.
+/// Writes the rows of all answers as CSV, with the column names of the JSON and the deviation.
 pub(crate) fn csv(answers: &Answers) -> String {
     let mut text = String::from(
         "study,case,bar,metric,variant,origin,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict\n",
     );
+    // Numbers have all their digits here: programs read them.
     let exact = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let plain = |value: Option<&Value>| match value {
         Some(Value::Number(number)) => number.to_string(),
@@ -364,7 +376,7 @@ pub(crate) fn csv(answers: &Answers) -> String {
     text
 }
 
-/// The verdict; a miss that fails the study stands out.
+/// Formats a verdict; a miss that fails the study stands out in capitals.
 fn verdict(row: &CaseAnswer) -> String {
     match (row.gate, row.verdict) {
         (_, Verdict::Info) => dash(),

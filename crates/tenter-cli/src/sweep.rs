@@ -1,4 +1,4 @@
-//! `tenter sweep`: many trials of one scenario, and how they compare.
+//! `tenter sweep`: runs many trials of one scenario and compares them.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -26,14 +26,16 @@ use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::{on_interrupt, say_kept};
 use crate::{source, study_table};
 
-/// Failures that are said one by one.
+/// Failed trials that are reported one by one; the rest are counted.
 const FAILURES_SHOWN: usize = 10;
 
+/// Runs a sweep, queues it for workers, or works as one, and prints the results.
 pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(SweepCommand::Worker(worker)) = &arguments.command {
         return work(worker);
     }
     let arguments = &arguments.run;
+    // The parser requires a file unless there is a subcommand, which has returned above.
     let file = arguments.file.as_deref().unwrap_or(Path::new(""));
     let mut run = SweepRun::read(file)?
         .resume(arguments.resume)
@@ -76,6 +78,7 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         })),
     }
     say_failures(&results);
+    // The order counts: a sweep that was stopped or has failed trials is not judged by its bands.
     Ok(if results.was_cancelled {
         ExitCode::INTERRUPTED
     } else if !results.failures.is_empty() {
@@ -87,12 +90,12 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     })
 }
 
-/// A failure, with how to allow more where a plan would have taken more than it may.
+/// Makes a failure that also says how to allow more time or memory, if a plan was refused for them.
 fn refused(run: &SweepRun, error: Error) -> Failure {
     Failure::from(error).or(run.way_to_more(MORE_TIME, MORE_MEMORY))
 }
 
-/// Queues all trials for workers.
+/// Writes all trials that have not run into the sweep's folder, for workers.
 fn queue(run: &SweepRun, arguments: &SweepOf) -> Result<ExitCode, Failure> {
     let queued = run.queue(Duration::from_secs(arguments.patience.into()));
     let queued = queued.map_err(|error| refused(run, error))?;
@@ -111,7 +114,7 @@ fn queue(run: &SweepRun, arguments: &SweepOf) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes trials from a queue.
+/// Runs trials from a queue until none is left for this worker.
 fn work(arguments: &Worker) -> Result<ExitCode, Failure> {
     let mut worker = SweepWorker::new(&arguments.ledger);
     if let Some(workers) = arguments.workers {
@@ -143,6 +146,7 @@ fn work(arguments: &Worker) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the results as JSON: answers, winners, folder and failures.
 fn document(results: &SweepResults) -> serde_json::Value {
     let mut document = json!(Answers {
         studies: vec![results.answer.clone()],
@@ -156,6 +160,7 @@ fn document(results: &SweepResults) -> serde_json::Value {
     document
 }
 
+/// Returns a trial's name for messages: its variant and its point.
 fn name(sweep: &Sweep, trial: &tenter::SweepTrial) -> String {
     let variant = sweep.variants().nth(trial.variant).unwrap_or_default();
     let point = sweep.point_name(trial.point);
@@ -163,6 +168,7 @@ fn name(sweep: &Sweep, trial: &tenter::SweepTrial) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
+/// Reports failed trials, and a stop by the user, on standard error.
 fn say_failures(results: &SweepResults) {
     for (trial, why) in results.failures.iter().take(FAILURES_SHOWN) {
         say(&format!("error: {}: {why}\n", name(&results.sweep, trial)));
@@ -176,11 +182,11 @@ fn say_failures(results: &SweepResults) {
     }
 }
 
-/// A table for each reading, then where the files are.
+/// Formats the results: a table for each reading, notes, trial count, digest and file names.
 fn text(results: &SweepResults, wall_s: f64) -> String {
     let mut out = String::new();
     let at = results.progress;
-    // Without any trial a table has no value.
+    // Without any trial no table has a value.
     let shown = if at.done > 0 {
         &results.sweep.keys.readings[..]
     } else {
@@ -200,7 +206,7 @@ fn text(results: &SweepResults, wall_s: f64) -> String {
     };
     let trials = counted(at.done, "trial", "trials");
     let _ = writeln!(out, "trials   {trials}{kept} in {}", duration_s(wall_s));
-    // That of some of the trials is comparable with nothing.
+    // A digest over some of the trials is comparable with nothing.
     if !results.was_cancelled && at.done > 0 {
         let _ = writeln!(out, "digest   {}", results.answer.digest);
     }
@@ -212,7 +218,7 @@ fn text(results: &SweepResults, wall_s: f64) -> String {
     out
 }
 
-/// A reading: a row for each point, a column for each variant.
+/// Makes a reading's table: a row for each point, a column for each variant.
 fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     let sweep = &results.sweep;
     let cases: Vec<&CaseAnswer> = of_reading(sweep, &results.answer, reading).collect();
@@ -224,7 +230,7 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
         .into_iter()
         .map(TextColumn::name)
         .collect();
-    // Of a part of the sweep, other parts have no rows and columns.
+    // With `--only`, rows and columns of other parts are left out.
     let is_shown =
         |variant: &usize| (0..sweep.points().len()).any(|point| results.is_meant(point, *variant));
     let shown: Vec<usize> = (0..variants.len()).filter(is_shown).collect();
@@ -254,7 +260,7 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
                 let Winner { wins, pairs, .. } = winner;
                 row.push(format!("{wins} of {pairs} ({:.3})", winner.p_value));
             }
-            // Equal ones, or only one that has run.
+            // No winner here: two variants are equally good, or only one has run.
             None if !winners.is_empty() => row.extend(["-".to_owned(), "-".to_owned()]),
             None => {}
         }
@@ -267,7 +273,8 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     format!("{}{against}\n{table}", reading.name)
 }
 
-/// The rows of a reading: points by variants.
+/// Returns the answer's rows for a reading: all variants at the first point, then at the second,
+/// and so on. It relies on each reading having a row for each variant at each point.
 fn of_reading<'a>(
     sweep: &Sweep,
     answer: &'a StudyAnswer,
@@ -283,14 +290,15 @@ fn number(case: &CaseAnswer) -> Option<f64> {
     case.measured.as_ref().and_then(Value::number)
 }
 
-/// The unit that values are shown in.
+/// Unit in which a table shows a reading's values.
 struct Scale {
     unit: String,
     divisor: f64,
 }
 
 impl Scale {
-    /// Times are shown in the largest unit of which the greatest has one.
+    /// Chooses the unit: times are shown in the largest unit of which the greatest value has at
+    /// least one.
     fn of(reading: &ReadingKeys, greatest: f64) -> Scale {
         let unit = if reading.divisor().is_none() {
             reading.unit()
@@ -309,7 +317,7 @@ impl Scale {
         }
     }
 
-    /// The value, and how far seeds are apart.
+    /// Formats a value, with the seeds' range in brackets if they differ.
     fn shown(&self, case: &CaseAnswer) -> String {
         let digits = |value: f64| {
             let value = value / self.divisor;
@@ -330,16 +338,17 @@ impl Scale {
     }
 }
 
-/// A line is written so often where there is no terminal.
+/// Interval of progress lines, in s of wall time, if standard error is no terminal.
 const LINE_EVERY_S: f64 = 60.0;
 
-/// Shows how far the sweep is, and ends it on Ctrl-C.
+/// Progress display, which stops the run on Ctrl-C.
 pub(crate) struct Terminal {
     interrupted: Arc<AtomicBool>,
     started: Instant,
+    /// Wall time in s, since the start, at which the next line is written without a terminal.
     next_line_s: f64,
     line: Option<ProgressBar>,
-    /// What is said of a trial that has ended.
+    /// Called for each trial that has ended, with its title and summary.
     remark: fn(&str, &Summary),
 }
 
@@ -348,7 +357,7 @@ impl Terminal {
         Terminal::of(on_interrupt())
     }
 
-    /// That is interrupted by another one.
+    /// Makes a display that stops when `interrupted` is set; several displays may share the flag.
     pub(crate) fn of(interrupted: Arc<AtomicBool>) -> Terminal {
         Terminal {
             interrupted,
@@ -359,13 +368,13 @@ impl Terminal {
         }
     }
 
-    /// With what is said of each trial that has ended, by its title and its summary.
+    /// Sets the function that is called for each trial that has ended.
     pub(crate) fn remark(mut self, remark: fn(&str, &Summary)) -> Terminal {
         self.remark = remark;
         self
     }
 
-    /// Writes above the line.
+    /// Runs `write` while the progress line is hidden, so that its text stands above the line.
     fn above(&self, write: impl FnOnce()) {
         match &self.line {
             Some(line) => line.suspend(write),
@@ -373,9 +382,12 @@ impl Terminal {
         }
     }
 
+    /// Returns the text of the progress line.
     fn message(&self, at: &SweepProgress) -> String {
         let elapsed = self.started.elapsed().as_secs_f64();
         let left = at.expected_packet_hops - at.packet_hops;
+        // The remaining time is estimated from packet-hops: trials differ too much in size to be
+        // counted.
         let left = match at.packet_hops {
             hops if hops > 0.0 && left > 0.0 => {
                 format!(", about {} left", duration_s(elapsed * left / hops))
@@ -419,7 +431,7 @@ impl SweepObserver for Terminal {
     }
 
     fn kept(&mut self, title: &str, folder: &Path) {
-        // A sweep says at its end how many trials it has kept.
+        // A sweep says at its end how many trials it kept, and passes no title.
         if !title.is_empty() {
             self.above(|| say_kept(title, folder));
         }
