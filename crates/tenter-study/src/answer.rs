@@ -148,8 +148,8 @@ pub struct Tally {
     pub rows: usize,
 }
 
-/// A variant that was run, with its trials and their notes. In a study each entry is a cell, which
-/// also stands for the axes' named values.
+/// A variant that was run, with its trials and their notes. In a study each entry is a cell: a
+/// variant together with the axes' named values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnswerVariant {
     /// Variant name in the answer's rows.
@@ -158,8 +158,8 @@ pub struct AnswerVariant {
     pub about: String,
     /// Trials that were run, one for each seed and, in a sweep, for each point.
     pub trials: usize,
-    /// Seeds in ascending order. Empty for a study that chooses no seeds, and in answers that an
-    /// earlier version wrote.
+    /// Seeds in ascending order. Empty for a study whose description does not choose seeds, and in
+    /// answers that an earlier version wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
     /// Notes from the trials, such as settings without effect; equal notes appear once.

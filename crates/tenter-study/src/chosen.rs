@@ -104,8 +104,8 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
 /// Returns true if each group's jobs are connected by shared links between switches, and no link is
 /// shared by jobs from two groups.
 fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
-    // A cable to a host belongs to one job alone or is shared by placement; only links between
-    // switches depend on the hash.
+    // Placement decides which jobs share a host's link, the hash which share links between
+    // switches: only the latter count.
     let is_trunk = |end: &CableEnd| {
         let peer = plan.topology.neighbour(end.node, end.port).node;
         !plan.topology.is_host(peer)

@@ -197,7 +197,7 @@ impl Read {
     /// Reads the trial's value; `None` if no row has one.
     pub fn of(&self, trial: Ended<'_>) -> Option<TrialValue> {
         match self {
-            // This arm comes before the next one, which reads completed trials as well.
+            // A trial that was stopped has no value here; the next arm reads trials that completed.
             Read::Completed(_) if !trial.held.results.summary.complete => None,
             Read::Query(_) | Read::Completed(_) => {
                 self.asked()?.of(trial.held).map(TrialValue::from)

@@ -131,8 +131,8 @@ impl Sweep {
             };
             variants.push((variant, trials.to_vec()));
         }
-        // A study without `runs` counts its seeds from the scenario's, so the trial count tells
-        // them.
+        // A study without `runs` counts its seeds from the scenario's own, so the trial count is
+        // enough.
         let names_seeds = !is_study || self.seeds.chosen.is_some();
         let filled = variants.into_iter().map(|(variant, trials)| {
             let mut seeds: Vec<u64> = trials.iter().map(|trial| trial.seed).collect();
@@ -202,7 +202,6 @@ impl Sweep {
             None => of_seeds(reading, values),
         };
         let several = trials.len() > 1;
-        // A pooled row names its statistic even without a value, to tell it from a row over seeds.
         let statistic =
             words.filter(|_| several && (measured.is_some() || read.pooled().is_some()));
         let statistic = statistic.map(|words| format!("{words} of {} seeds", trials.len()));

@@ -325,7 +325,7 @@ fn in_unit(number: f64, unit: &str, other: &str) -> Option<f64> {
     if unit == other {
         return Some(number);
     }
-    // The units themselves are converted: a plain number has none, and nothing fits it.
+    // A bare number parses as none of these quantities, so it converts to no unit.
     let (one, another) = (format!("1{unit}"), format!("1{other}"));
     let bytes = |text: &str| text.parse::<Bytes>().ok().map(Bytes::count);
     let time = |text: &str| text.parse::<Time>().ok().map(Time::ps);

@@ -145,8 +145,8 @@ fn cell(
             cases.push(format!("{short}={value}"));
         }
     }
-    // The order decides: `set` of the sweep, then bundles of axes, then the variant, then plain
-    // axes.
+    // Later settings override earlier ones: `set` of the sweep, then bundles of axes, then the
+    // variant, then plain axis values.
     settings.extend(variant.settings.iter().cloned());
     settings.extend(of_paths);
     fitted.extend(variant.fitted());

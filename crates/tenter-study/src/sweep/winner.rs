@@ -72,8 +72,8 @@ impl Sweep {
         reading: &ReadingKeys,
         point: usize,
     ) -> Option<Winner> {
-        // The sign test compares single values, and a statistic of spread or count ranks something
-        // else.
+        // The sign test compares single values, while a statistic such as the spread would rank
+        // variants by something else.
         if !reading.statistic.is_of_size() {
             return None;
         }
