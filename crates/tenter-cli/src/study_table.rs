@@ -11,13 +11,13 @@ use tenter_study::{
 
 use crate::text::wrap;
 
-/// Most characters shown of one setting.
+/// Most characters that are shown from one setting.
 const CHANGE_CHARS: usize = 120;
 
-/// Text width in a listing: 80 columns less a margin of 4.
+/// Text width in a listing: 80 columns less the margin.
 const LIST_WIDTH: usize = 76;
 
-/// Lists name, title and source of each study.
+/// Lists each study's name, title and source.
 pub(crate) fn list<'s>(studies: impl Iterator<Item = &'s Study>) -> String {
     let mut text = String::new();
     for study in studies {
@@ -85,8 +85,8 @@ fn judged(sweep: &Sweep, row: &SweepRow) -> String {
     cell.map_or_else(dash, |cell| cell.name.clone())
 }
 
-/// Lists the settings of all trials, then each cell with its own settings and calibrations, then
-/// the choice of seeds.
+/// Lists the settings that all trials have, then each cell with its own settings and calibrations,
+/// then the choice of seeds.
 fn variants(sweep: &Sweep) -> String {
     let of_all = sweep.settings_of_all();
     let mut text = String::new();
@@ -132,8 +132,8 @@ fn clipped(set: &str) -> String {
     }
 }
 
-/// Formats a study's answer: header, variants, tables, notes and a conclusion. `wall_s` is the wall
-/// time of the run in seconds.
+/// Formats a study's answer: header, variants, tables, notes and a conclusion. `wall_s` is the
+/// run's wall time in seconds.
 pub(crate) fn answer(sweep: &Sweep, answer: &StudyAnswer, wall_s: f64) -> String {
     let (name, title) = (&sweep.keys.name, &sweep.keys.title);
     if sweep.rows().is_empty() {
@@ -160,13 +160,13 @@ pub(crate) fn answer(sweep: &Sweep, answer: &StudyAnswer, wall_s: f64) -> String
     )
 }
 
-/// Formats notes with one line each; `variants` is the variant count of the answer.
+/// Formats notes with one line each; `variants` is the answer's variant count.
 pub(crate) fn noted(notes: &[Noted<'_>], variants: usize) -> String {
     let lines = notes.iter().map(|note| note.line(variants) + "\n");
     lines.collect()
 }
 
-/// Makes a table of PFC pauses at the NICs and of the buffer that switches needed.
+/// Makes a table with the NICs' PFC pauses and the buffer that switches needed.
 fn pauses(of_variants: &[Pauses]) -> TextTable {
     let mut table = TextTable::new(vec![
         TextColumn::name("variant"),
@@ -191,8 +191,7 @@ fn pauses(of_variants: &[Pauses]) -> TextTable {
     table
 }
 
-/// Makes a table with one line for each row of the answer, for studies whose rows have one cell
-/// each.
+/// Makes a table with one line for each answered row, for studies whose rows have one cell each.
 fn one_by_one(answer: &StudyAnswer) -> TextTable {
     let mut columns = ["case", "", "metric"].map(TextColumn::name).to_vec();
     let numbers = ["published", "measured", "least", "most", "seeds", "band"];
@@ -271,7 +270,7 @@ fn by_readings(sweep: &Sweep, answer: &StudyAnswer) -> String {
     }
 }
 
-/// Lists number and range of the values behind each statistic over seeds.
+/// Lists count and range for the values behind each statistic over seeds.
 fn distributions(answer: &StudyAnswer) -> String {
     let mut text = String::new();
     for row in &answer.cases {
@@ -337,7 +336,7 @@ fn conclusion(answer: &StudyAnswer) -> String {
     text
 }
 
-/// Writes the rows of all answers as CSV, with the column names of the JSON and the deviation.
+/// Writes all answers' rows as CSV, with the column names that JSON has, and the deviation.
 pub(crate) fn csv(answers: &Answers) -> String {
     let mut text = String::from(
         "study,case,bar,metric,variant,origin,published,measured,least,greatest,deviation_percent,band_low,band_high,gate,verdict\n",
