@@ -283,7 +283,7 @@ fn a_queue_pair_that_gives_up() {
 
 #[test]
 fn naks_and_timeouts_share_the_retries() {
-    // A frame is lost within the second flow, and the NAK is back at 3.17 us. Then the sender's
+    // A frame is lost within the second flow, and the NAK is back at 3.17 us. Then the receiver's
     // cable is cut for good. The NAK and one timeout use up both retries, so the second timeout is
     // the end.
     for (on_nak, timeouts) in [(true, 2), (false, 3)] {
@@ -292,7 +292,7 @@ fn naks_and_timeouts_share_the_retries() {
             retry.as_str(),
             "endpoint.nic.retry_count=2",
             "endpoint.nic.retransmission_timeout=50us",
-            "faults={events: [{link: host2-leaf0, down: 3200ns}]}",
+            "faults={events: [{link: host0-leaf0, down: 3200ns}]}",
         ];
         let trial = two_flows(11, 1_000, 10, &set);
         let totals = &trial.outcome.summary.totals;
