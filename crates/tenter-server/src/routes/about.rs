@@ -1,4 +1,4 @@
-//! What the server is, and the schema of scenarios.
+//! Routes that describe the server and the scenario format.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Distributions of completion times and latencies.
+//! Distributions of flow completion times and latencies.
 
 use std::path::Path;
 
@@ -55,7 +55,8 @@ pub(crate) struct JobCdf {
     points: Vec<(f64, f64)>,
 }
 
-/// The distributions of a trial.
+/// Computes the distributions of `column` from a trial's flows, one for each job that has any;
+/// `job` and `collective` restrict the flows.
 pub(crate) fn distributions(
     app: &App,
     folder: &Path,
@@ -101,12 +102,12 @@ pub(crate) fn flows() -> Result<TrialTable, ApiError> {
     named("flows")
 }
 
-/// The names of the jobs of a trial, by their indices.
+/// Returns the job names of a trial, by job index.
 pub(crate) fn job_names(app: &App, folder: &Path) -> Result<Vec<String>, ApiError> {
     if let Ok(summary) = tenter_report::read_summary(folder) {
         return Ok(summary.jobs.into_iter().map(|job| job.job.name).collect());
     }
-    // One that was interrupted has no summary.
+    // An interrupted trial has no summary: jobs are then numbered as far as its flows name them.
     let jobs = app.cache.column(folder, &flows()?, "job")?;
     let count = jobs.iter().fold(0.0, |most: f64, job| most.max(job + 1.0));
     Ok((0..count as u32).map(|job| format!("job {job}")).collect())

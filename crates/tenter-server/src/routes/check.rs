@@ -1,4 +1,4 @@
-//! Checks of a scenario while it is written.
+//! Checks a scenario while it is being written.
 
 use axum::Json;
 use axum::extract::State;
@@ -122,7 +122,8 @@ fn checked(text: &str, budget: &Budget) -> CheckBody {
             end_column: None,
         }],
     };
-    // What the budget has refused is told last: nothing is looked at after that.
+    // The problem that exceeds the budget is the last one, because checking stops there. Its remedy
+    // also names the option that raises the budget.
     if let (Some(problem), Some(way)) = (problems.last_mut(), more_of(budget)) {
         problem.help = Some(one_more(problem.help.take(), way));
     }
@@ -174,7 +175,7 @@ fn explained(plan: &Plan, budget: &Budget) -> Result<CheckBody, Error> {
     })
 }
 
-/// Single values with their places; a name ends with its unit where it has one.
+/// Flattens `value` into single values with their paths; the end of a name gives the unit.
 fn flatten(path: String, value: Value, derived: &mut Vec<DerivedBody>) {
     let within = |key: &str| match path.as_str() {
         "" => key.to_owned(),
@@ -199,7 +200,7 @@ fn flatten(path: String, value: Value, derived: &mut Vec<DerivedBody>) {
     }
 }
 
-/// The unit that a name ends with.
+/// Returns the unit that a name ends with, or an empty string.
 fn unit_of(path: &str) -> &'static str {
     const UNITS: [(&str, &str); 10] = [
         ("_bytes", "bytes"),

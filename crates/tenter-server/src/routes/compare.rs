@@ -1,4 +1,4 @@
-//! Trials side by side.
+//! Comparison of trials.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::extract::Asked;
 use crate::state::{App, Shared, apart};
 use crate::trial_body::TrialRow;
 
-/// The most trials in a comparison.
+/// Maximum number of trials in a comparison.
 const TRIALS_MAX: usize = 16;
 
 /// Which trials.
@@ -32,12 +32,12 @@ pub(crate) struct CompareQuery {
 }
 
 impl CompareQuery {
-    /// The numbers, each once and not too many.
+    /// Parses the numbers; refuses duplicates and more than [`TRIALS_MAX`].
     pub(super) fn ids(&self, app: &App) -> Result<Vec<i64>, ApiError> {
         let ids = self.ids.split(',').map(|id| id.trim().parse::<i64>());
         let ids: Result<Vec<i64>, _> = ids.collect();
         let ids = ids.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
-        // A report has the trials that it has.
+        // A report compares all of its trials, however many they are.
         if ids.len() > TRIALS_MAX && app.read.is_empty() {
             return Err(ApiError::bad(format!(
                 "there are {} trials; compare at most {TRIALS_MAX} at once",
@@ -133,6 +133,7 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
         let name = format!("{} ({id})", trial.name);
         summaries.push(NamedSummary { name, summary });
         configs.push(settings(&folder)?);
+        // A trial without flows can still be compared by its rows.
         let of_trial = distributions(app, &folder, None, None, "fct_ns").unwrap_or_default();
         cdfs.extend(of_trial.into_iter().map(|cdf| TrialCdf { trial: id, cdf }));
         trials.push(trial.into());
@@ -170,7 +171,7 @@ fn values(row: &ComparisonRow) -> Vec<Value> {
         .collect()
 }
 
-/// Every setting of a trial with its path.
+/// Returns all settings of a trial by their paths.
 fn settings(folder: &std::path::Path) -> Result<BTreeMap<String, String>, ApiError> {
     let typed = Scenario::of_trial(folder)?.typed()?;
     let mut settings = BTreeMap::new();
@@ -193,6 +194,8 @@ fn flatten(path: String, value: Value, settings: &mut BTreeMap<String, String>) 
                 flatten(within, value, settings);
             }
         }
+        // A list of plain values is one setting: shown element by element, each shift would read as
+        // many differences.
         Value::Array(values)
             if values
                 .iter()

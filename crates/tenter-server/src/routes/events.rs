@@ -1,4 +1,4 @@
-//! The stream of events.
+//! The event stream.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::events::{Missed, Told};
 use crate::state::Shared;
 
-/// How long a client waits before it comes back.
+/// Time after which a disconnected client reconnects.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often a client hears something at least.
+/// Interval of keep-alive comments, which show a client that the server is still there.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// One stream of everything that happens: `trial` (a row of the list, or `{id}` of one that was
@@ -39,7 +39,7 @@ pub(crate) async fn events(
 
 type Sender = tokio::sync::mpsc::Sender<Result<Event, Infallible>>;
 
-/// Sends what was missed and what follows, until the client has gone or the server ends.
+/// Sends missed events, then new ones, until the client leaves or the server ends.
 async fn forward(
     missed: Missed,
     mut receiver: broadcast::Receiver<Arc<Told>>,

@@ -1,4 +1,4 @@
-//! The fabric and the placement of a scenario that has not run.
+//! Fabric and rank placement of a scenario that has not run.
 
 use axum::Json;
 use axum::extract::State;
@@ -62,7 +62,7 @@ pub(crate) struct LinkBody {
     rate_bps: u64,
 }
 
-/// The fabric of a plan.
+/// Returns the fabric of a plan as a graph of nodes and links.
 pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
     let plan = plan.resolved();
     let topology = &plan.topology;
@@ -83,7 +83,7 @@ pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
             }
         })
         .collect();
-    // With several planes hosts are in none of them.
+    // A host joins the group of its leaf. With several planes it has a leaf in each, and no group.
     for host in (0..topology.hosts).filter(|_| topology.nic_ports == 1) {
         let leaf = topology.neighbour(NodeId::new(host as u32), 0).node;
         nodes[host].group = nodes[leaf.index()].group;
@@ -106,7 +106,7 @@ pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
     }
 }
 
-/// The number of the group that a name begins with: `pod1/agg0` is in 1.
+/// Returns the group number in the first part of a name: 1 for `pod1/agg0`.
 fn group_in(name: &str) -> Option<u32> {
     let (group, _) = name.split_once('/')?;
     let digits = group.trim_start_matches(|c: char| !c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Files of a trial as downloads.
+//! Trial files as downloads.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,8 +22,8 @@ use crate::parts::in_parts;
 use crate::state::{Shared, apart};
 use crate::stored::named;
 
-/// A report is one file; its own policy, which names its script and its style sheet, comes on top.
-/// In its sandbox it has no access to this server.
+/// Content security policy of a downloaded report, on top of its own policy, which names its script
+/// and style sheet by digest. The sandbox keeps a report from reaching this server.
 const REPORT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts allow-downloads";
 
@@ -74,7 +74,7 @@ pub(crate) async fn trace(
         let folder = folder_of(&app, id)?;
         let path = folder.join(TRACE_FILE);
         {
-            // A second request for it waits for the file of the first.
+            // A second request for the same trace waits here, and then finds the file of the first.
             let _one = app.traces.lock();
             if !has_own(&path) {
                 write_trace(&*whole_trial(&app, &folder, budget)?, &folder)?;
@@ -120,10 +120,10 @@ pub(crate) async fn report(
     shared.whole_trials.take(None, work).await
 }
 
-/// A part of a file in memory.
+/// Bytes of a file that are read into memory at a time.
 const PART: usize = 256 << 10;
 
-/// A file, part after part.
+/// Sends a file in parts of [`PART`] bytes, as the client takes them.
 fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! What held each collective of a trial up.
+//! The chain of chunks that held each collective of a trial up.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub(crate) struct HeldUpLink {
     findings: Vec<String>,
 }
 
-/// The most chunks of a chain that are told.
+/// Maximum number of chunks of a chain in the answer.
 const LINKS: usize = 64;
 
 /// What held each collective of a trial up.
@@ -109,7 +109,8 @@ pub(crate) async fn held_up(
     shared.whole_trials.take(None, work).await
 }
 
-/// A trial whole in memory, where there is room.
+/// Returns a trial with all its tables in memory: one that a report has read, or else read now if
+/// there is room.
 pub(crate) fn whole_trial(
     app: &App,
     folder: &Path,
@@ -118,6 +119,7 @@ pub(crate) fn whole_trial(
     if let Some(read) = app.read.get(folder) {
         return Ok(Arc::clone(read));
     }
+    // Refusing by an estimate is friendlier than being killed by the system half-way.
     let needed = report_memory_bytes(&[folder.to_owned()]);
     match available_memory_bytes() {
         Some(available) if needed > available => Err(ApiError::new(

@@ -1,4 +1,4 @@
-//! What a trial that runs has just done.
+//! The last sampling interval of a running trial.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use crate::extract::At;
 use crate::live::Seen;
 use crate::state::{App, Shared, apart};
 
-/// The most queues that are told.
+/// Maximum number of queues in the answer.
 const QUEUES: usize = 32;
 
 /// A trial that runs, in its last sampling interval.
@@ -76,7 +76,8 @@ fn now(app: &App, id: i64) -> Result<LiveBody, ApiError> {
         queues: Vec::new(),
     };
     let Some(running) = app.run_of(id) else {
-        // The page hears of the end a moment later than it comes.
+        // The page is notified of the end a moment after it; until then it asks for a trial that
+        // has just ended, which is no error.
         found(app, id)?;
         return Ok(nothing(false));
     };
@@ -101,12 +102,12 @@ fn now(app: &App, id: i64) -> Result<LiveBody, ApiError> {
 fn load(plan: &Plan, seen: &Seen, row: &SampleRow) -> Option<LoadBody> {
     let (link, direction) = link_of(plan, row.node, row.port)?;
     let cable = plan.resolved().topology.cables.get(link as usize)?;
-    // Bits per nanosecond are Gb/s.
+    // Bits per nanosecond are Gb/s, so `full` is the bytes that the cable carries in the interval.
     let full = cable.rate.bits_per_second() as f64 / 1e9 * seen.interval_ns / 8.0;
     Some(LoadBody {
         link,
         direction,
-        // A frame counts where it begins, and may reach into the next interval.
+        // A frame counts in the interval in which it starts, and may reach into the next one.
         utilisation: (row.tx_bytes as f64 / full.max(1.0)).min(1.0),
         tx_bytes: row.tx_bytes as f64,
         queue_bytes: row.queue_high_water_bytes as f64,

@@ -1,4 +1,4 @@
-//! The routes of the interface, and its description.
+//! The routes of the interface and their OpenAPI description.
 
 mod about;
 mod cdf;
@@ -85,10 +85,11 @@ fn api() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
 }
 
-/// The description of the interface, `OpenAPI` 3.1 as JSON.
+/// Returns the OpenAPI 3.1 description of the interface as JSON.
 pub fn openapi() -> String {
     let (_, mut description) = api().split_for_parts();
     env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
+    // Routes do not list what the guard and the body reader answer before them; it is added here.
     for path in description.paths.paths.values_mut() {
         let changes = [&mut path.post, &mut path.patch, &mut path.delete];
         for operation in changes.into_iter().flatten() {
@@ -106,18 +107,18 @@ pub fn openapi() -> String {
 /// A status and its meaning.
 type Refusal = (&'static str, &'static str);
 
-/// What the guard answers to requests that change something.
+/// Refusals by the guard, for every request that changes something.
 const OF_CHANGES: [Refusal; 2] = [
     ("403", "another site has sent it"),
     ("415", "the body is not said to be JSON"),
 ];
-/// What requests with a body are answered while it is read.
+/// Refusals while a body is read, for every request that has one.
 const OF_BODIES: [Refusal; 2] = [
     ("408", "the body does not arrive"),
     ("413", "the body is too long"),
 ];
 
-/// Adds refusals to the answers of a route.
+/// Adds `refusals` to the responses of a route.
 fn add(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>, refusals: &[Refusal]) {
     for (status, meaning) in refusals {
         let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
@@ -128,13 +129,13 @@ fn add(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>, refus
     }
 }
 
-/// The interface alone, for this process.
+/// Returns the routes without guard and page, for calls from this process: reports.
 pub(crate) fn unguarded(app: Shared) -> Router {
     let (routes, _) = api().split_for_parts();
     routes.with_state(app)
 }
 
-/// Everything that is answered.
+/// Returns all that a server answers: routes, their description, the page, behind the guard.
 pub(crate) fn router(app: Shared) -> Router {
     let (routes, _) = api().split_for_parts();
     let description: Router<Shared> = Router::new().route(
@@ -150,6 +151,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(description)
         .fallback(axum::routing::get(page::file).fallback(no_method))
         .method_not_allowed_fallback(no_method)
+        // The guard is the last layer, so it covers the routes above, the page and both fallbacks.
         .layer(from_fn_with_state(app.clone(), guard))
         .with_state(app)
 }

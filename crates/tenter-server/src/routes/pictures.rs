@@ -1,4 +1,4 @@
-//! The pictures of trials that tables do not give.
+//! Pictures of trials that a page cannot draw from tables alone.
 
 use std::sync::Arc;
 
@@ -96,6 +96,7 @@ pub(crate) async fn together(
     let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let (mut trials, mut names) = (Vec::new(), Vec::new());
+        // Legends name trials; the number tells two of one name apart.
         for id in ids {
             let folder = folder_of(&app, id)?;
             trials.push(whole_trial(&app, &folder, budget)?);

@@ -1,4 +1,4 @@
-//! Samples of ports over time.
+//! Port samples over time.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -55,16 +55,16 @@ impl Metric {
     }
 }
 
-/// The samples of a trial.
+/// Samples of one metric, row by row of the table `samples`.
 pub(crate) struct Samples {
     pub(crate) times: Arc<Vec<f64>>,
     pub(crate) nodes: Arc<Vec<f64>>,
     pub(crate) ports: Arc<Vec<f64>>,
     values: Arc<Vec<f64>>,
     metric: Metric,
-    /// The sampling instants.
+    /// Sampling instants in ns, each once, ascending.
     pub(crate) instants: Vec<f64>,
-    /// Rates of the ports in Gb/s.
+    /// Port rates in Gb/s, by node and port.
     rates: HashMap<(u32, u16), f64>,
 }
 
@@ -86,17 +86,19 @@ impl Samples {
         })
     }
 
-    /// The port of a sample.
+    /// Returns node and port of a sample.
     pub(crate) fn port(&self, row: usize) -> (u32, u16) {
         (self.nodes[row] as u32, self.ports[row] as u16)
     }
 
-    /// The value of a sample.
+    /// Returns the value of a sample in the unit of the metric.
     pub(crate) fn value(&self, row: usize) -> f64 {
         let value = self.values[row];
         let at = self
             .instants
             .partition_point(|instant| *instant < self.times[row]);
+        // Bytes count since the previous instant of the table. Idle ports have no row, so the
+        // previous row of the port may be older.
         let before = at.checked_sub(1).map_or(0.0, |at| self.instants[at]);
         let gbps = || value * 8.0 / (self.times[row] - before).max(1e-9);
         match self.metric {
@@ -110,7 +112,7 @@ impl Samples {
     }
 }
 
-/// Rates of ports in Gb/s.
+/// Reads the port rates of a trial, in Gb/s.
 fn rates(app: &App, folder: &Path) -> Result<HashMap<(u32, u16), f64>, ApiError> {
     let table: TrialTable = named("ports")?;
     let names = ["node", "port", "rate_gbps"];
@@ -119,7 +121,8 @@ fn rates(app: &App, folder: &Path) -> Result<HashMap<(u32, u16), f64>, ApiError>
     Ok((0..rates.len()).map(of_port).collect())
 }
 
-/// The rows of the table `ports`, which reports have read; none where a trial has no such table.
+/// Returns the rows of the table `ports`, from memory in a report. A trial without that table has
+/// none.
 pub(super) fn ports_of<'a>(app: &'a App, folder: &Path) -> Cow<'a, [PortRow]> {
     match app.read.get(folder) {
         Some(read) => Cow::Borrowed(&read.ports),
@@ -197,7 +200,7 @@ pub(crate) async fn series(
     .await
 }
 
-/// Node and port of a name.
+/// Finds node and port by a name such as `leaf0:3`.
 fn port_of_name(rows: &[PortRow], name: &str) -> Result<(u32, u16), ApiError> {
     let found = rows
         .iter()
@@ -208,7 +211,7 @@ fn port_of_name(rows: &[PortRow], name: &str) -> Result<(u32, u16), ApiError> {
     })
 }
 
-/// The name of a port, for instance `leaf0:3`.
+/// Returns the name of a port, for instance `leaf0:3`.
 pub(crate) fn name_of(row: &PortRow) -> String {
     format!("{}:{}", row.node_name, row.port)
 }
@@ -269,7 +272,7 @@ pub(crate) async fn heat(
     .await
 }
 
-/// The greatest value of a port, and its values by column.
+/// Greatest value of a port, and its greatest value in each column.
 type HeatRow = (f64, Vec<Option<f64>>);
 
 fn heat_of(rows_of_ports: &[PortRow], samples: &Samples, asked: &HeatQuery) -> HeatBody {
@@ -290,6 +293,7 @@ fn heat_of(rows_of_ports: &[PortRow], samples: &Samples, asked: &HeatQuery) -> H
     for sample in 0..samples.times.len() {
         let time = samples.times[sample];
         let at = instants.partition_point(|instant| *instant < time);
+        // The sample lies outside the requested span.
         if instants.get(at) != Some(&time) {
             continue;
         }
@@ -301,6 +305,8 @@ fn heat_of(rows_of_ports: &[PortRow], samples: &Samples, asked: &HeatQuery) -> H
         *cell = Some(cell.map_or(value, |known| known.max(value)));
     }
     let total = rows.len();
+    // First the busiest ports, with ties in the order of node and port so that answers repeat; then
+    // all kept ones in that order, as neighbours in the fabric are neighbours on the map.
     let mut shown: Vec<((u32, u16), HeatRow)> = rows.into_iter().collect();
     shown.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
     shown.truncate(asked.ports.unwrap_or(128).clamp(1, 2_048));

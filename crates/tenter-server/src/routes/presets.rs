@@ -1,4 +1,4 @@
-//! Scenarios to begin with.
+//! Scenarios to start from.
 
 use axum::Json;
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub(crate) struct PresetText {
     text: String,
 }
 
-/// What runs on a fabric that has no jobs.
+/// Job that is added to a fabric preset, which has none.
 const FIRST_JOBS: &str = "\
 jobs:
   - name: train
@@ -47,7 +47,7 @@ jobs:
       - {collective: all-reduce, size: 16MiB}
 ";
 
-/// A scenario of the repository.
+/// Includes an example scenario by name.
 macro_rules! example {
     ($name:literal) => {
         (
@@ -62,7 +62,7 @@ macro_rules! example {
     };
 }
 
-/// Scenarios that show one thing each, and name no files.
+/// Examples, one for each feature. They refer to no files, since the server resolves text alone.
 const EXAMPLES: [(&str, &str); 10] = [
     example!("quickstart"),
     example!("incast"),
@@ -96,8 +96,9 @@ fn all() -> Vec<PresetText> {
     fabrics.chain(examples).chain(studies).collect()
 }
 
-/// The description that a scenario has in its text.
+/// Returns the `description` in a scenario's text, or an empty string.
 fn description(text: &str) -> String {
+    // The scenario is not parsed: the list is read often, and the line is written by hand in each.
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("description:"));

@@ -1,4 +1,4 @@
-//! Published studies and what the last recorded run of each has measured.
+//! Published studies, and the values that the last recorded run of each has measured.
 
 use axum::Json;
 use serde::Serialize;
@@ -160,7 +160,7 @@ impl From<&CaseAnswer> for StudyCaseBody {
             least: case.spread.map(|spread| spread.least),
             greatest: case.spread.map(|spread| spread.greatest),
             seeds: case.spread.map(|spread| spread.values),
-            // An axis that reached an open end would show nothing else.
+            // A chart whose axis reached an open end would show nothing else.
             band_low: case
                 .band
                 .filter(|band| has_lower_end(*band))
@@ -205,7 +205,7 @@ impl From<&StudyAnswer> for StudyRow {
 }
 
 impl StudyBody {
-    /// A study with what its trials recorded.
+    /// Makes the body of a study; `drawn` has the pictures that its trials recorded.
     pub(crate) fn of(answer: &StudyAnswer, drawn: &[Drawn]) -> StudyBody {
         let variants = answer.variants.iter().map(|variant| StudyVariantBody {
             name: variant.name.clone(),

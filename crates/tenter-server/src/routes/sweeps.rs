@@ -1,4 +1,4 @@
-//! Sweeps of the workspace.
+//! Sweeps in the workspace.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -217,10 +217,11 @@ pub(crate) async fn show(
     apart(move || Ok(Json(body(&app, &found(&app, id)?)?))).await
 }
 
-/// What a sweep has left, or while it runs what there is of it.
+/// Returns the record of a sweep: from its folder when it has ended, else from the trials that have
+/// run so far.
 fn results(sweep: &WorkspaceSweep, measured: &[Measured]) -> (SweepRecord, Option<StudyAnswer>) {
     let folder = sweep.folder.as_deref();
-    // What lies there may be of an earlier run.
+    // The folder may still have the files of an earlier run of the same sweep.
     let is_over = !matches!(sweep.state, TrialState::Queued | TrialState::Running);
     let folder = folder.filter(|_| is_over);
     if let Some(record) = folder.and_then(|folder| read_sweep(folder).ok().flatten()) {
@@ -254,8 +255,8 @@ fn body(app: &App, sweep: &WorkspaceSweep) -> Result<SweepBody, ApiError> {
 }
 
 impl SweepBody {
-    /// A sweep of which these values are known; `ids` are the numbers of its trials by variant,
-    /// point and seed.
+    /// Makes the body of a sweep from its record; `ids` has the workspace numbers of its trials by
+    /// variant, point and seed.
     pub(crate) fn of(
         row: SweepRow,
         record: &SweepRecord,
@@ -272,6 +273,7 @@ impl SweepBody {
         let notes = record.noted();
         let notes = notes.iter().map(|note| note.line(record.variants.len()));
         let cases = answer.iter().flat_map(|answer| &answer.cases);
+        // A row for information without a published value repeats what the readings show.
         let says = |case: &&CaseAnswer| case.gate != Gate::Info || case.published.is_some();
         let charts = record.charts.iter().map(|chart| SweepChartBody {
             title: chart.title.clone(),
@@ -352,7 +354,7 @@ fn reading(record: &SweepRecord, place: usize) -> SweepReadingBody {
         unit: reading.unit.clone(),
         more_is_better: reading.more_is_better,
         statistic: reading.statistic.clone(),
-        // A reading of all rows does not mention rows.
+        // A reading of all rows ends with an empty condition, which is left out.
         of: reading.of.trim_end_matches(" where {}").to_owned(),
         shown_unit: unit,
         cells: cells.into_iter().map(cell).collect(),

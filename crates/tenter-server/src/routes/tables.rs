@@ -1,4 +1,4 @@
-//! The tables of a trial: which there are, pages of their rows, and all of them as text.
+//! Tables of a trial: their list, pages of rows, and whole tables as CSV.
 
 use std::fmt::Write as _;
 use std::io;
@@ -80,7 +80,7 @@ impl From<&ColumnInfo> for ColumnBody {
     }
 }
 
-/// The folder of a trial that has one.
+/// Returns the folder of a trial, or a 409 that says why it has none.
 pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
     let trial = found(app, id)?;
     let state = trial.state.word();
@@ -110,7 +110,7 @@ pub(crate) async fn tables(
         let all = TrialTable::all().into_iter();
         let there = all.filter(|table| table.is_in(&folder));
         let body = |table: TrialTable| {
-            // A run that is under way, or was killed early, has files that are not finished.
+            // A run that is under way, or was killed early, may have unfinished files.
             let groups = table.open(&folder).ok()?;
             Some(TableBody {
                 name: table.name,
@@ -154,7 +154,7 @@ pub(crate) struct RowsBody {
     rows: Vec<Vec<Value>>,
 }
 
-/// The most rows of a page.
+/// Maximum number of rows in a page.
 const LIMIT_MAX: usize = 10_000;
 
 /// A page of rows of a table; with `Accept: text/csv` all that fit, in the order of the file.
@@ -230,7 +230,7 @@ fn no_column(name: &str) -> ApiError {
     ))
 }
 
-/// The places of the columns that are asked for.
+/// Resolves a comma-separated list of column names to their indices; all columns without one.
 fn shown(asked: Option<&str>, columns: &[ColumnInfo]) -> Result<Vec<usize>, ApiError> {
     match asked.filter(|names| !names.is_empty()) {
         None => Ok((0..columns.len()).collect()),
@@ -243,8 +243,8 @@ fn shown(asked: Option<&str>, columns: &[ColumnInfo]) -> Result<Vec<usize>, ApiE
     }
 }
 
-/// All rows that fit as text, group by group: memory holds two of them. `held` is the place of the
-/// answer among those of its kind.
+/// Streams all rows that match as CSV, group by group, with two groups in memory at most. `held`
+/// limits the number of such answers and is given back at the end.
 fn csv(
     groups: TableGroups,
     table: &TrialTable,

@@ -1,4 +1,4 @@
-//! Chunks by sending rank over time.
+//! Chunks over time, in lanes by sending rank.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::state::{App, Shared, apart};
 
-/// Bars up to which each chunk is one.
+/// Up to this many chunks, each one gets its own bar.
 const BARS: usize = 5_000;
-/// The most lanes.
+/// Maximum number of lanes.
 const LANES: usize = 512;
-/// The most pixel columns.
+/// Maximum width in pixel columns.
 const WIDTH_MAX: usize = 4_000;
 
 /// Which chunks are drawn.
@@ -70,7 +70,7 @@ pub(crate) struct LaneBody {
     last_rank: u32,
 }
 
-/// A chunk that is drawn.
+/// A chunk to be drawn.
 #[derive(Clone, Copy)]
 struct Drawn {
     job: u32,
@@ -80,7 +80,7 @@ struct Drawn {
     row: i64,
 }
 
-/// The chunks that fit, and the span of all of them.
+/// Returns the chunks that match and overlap the requested time, and the span of all that match.
 fn fitting(
     app: &App,
     folder: &std::path::Path,
@@ -190,8 +190,8 @@ fn name_of(names: &[String], job: u32, first: u32, last: u32) -> String {
     }
 }
 
-/// A bar for each chunk, in as few lanes of each rank as they need not to overlap,
-/// and not too many.
+/// Draws a bar for each chunk. Each rank gets as many lanes as its chunks need not to overlap,
+/// within its share of [`LANES`].
 fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
     let mut of_ranks: BTreeMap<(u32, u32), Vec<Drawn>> = BTreeMap::new();
     for chunk in drawn {
@@ -203,12 +203,14 @@ fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
     let (mut lanes, mut bars) = (Vec::new(), Bars::new());
     let most = (LANES / of_ranks.len().max(1)).max(1);
     for ((job, rank), mut chunks) in of_ranks {
+        // Greedy colouring by start time needs the fewest lanes.
         chunks.sort_by(|a, b| a.start.total_cmp(&b.start));
         let first = lanes.len();
         let mut ends: Vec<f64> = Vec::new();
         for chunk in chunks {
             let free = ends.iter().position(|end| *end <= chunk.start);
-            // Where there are too many lanes, bars overlap in the one that is free first.
+            // With its share of lanes used up, a rank puts the bar into the lane that is free
+            // first, where bars then overlap.
             let first_free = || {
                 let mut places = 0..ends.len();
                 let next = places.next()?;
@@ -234,7 +236,7 @@ fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
     (lanes, bars)
 }
 
-/// A bar for each stretch of pixel columns in which a lane has any chunk.
+/// Draws a bar for each run of pixel columns in which a lane has any chunk.
 fn merge(
     drawn: &[Drawn],
     from: f64,
@@ -265,7 +267,9 @@ fn merge(
         .enumerate()
         .flat_map(|(lane, group)| group.iter().map(move |rank| (*rank, lane)))
         .collect();
-    // How many chunks begin in a column, and how many more cover it than the one before.
+    // Per column, the number of chunks that begin there, and the change in the number that cover
+    // it. Running sums of the changes make this linear in chunks and columns, whatever the chunks'
+    // length.
     let mut begins = vec![vec![0_u32; width]; groups.len()];
     let mut covers = vec![vec![0_i32; width + 1]; groups.len()];
     let scale = width as f64 / (to - from).max(1e-9);

@@ -1,4 +1,4 @@
-//! The fabric of a trial with its load.
+//! The fabric of a trial with the load of its links.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -96,7 +96,7 @@ pub(crate) async fn fabric(
     shared.turns.take(None, work).await
 }
 
-/// The most instants that are told.
+/// Maximum number of sampling instants in the answer.
 const INSTANTS: usize = 1_000;
 
 fn loaded(
@@ -132,13 +132,15 @@ fn loaded(
     })
 }
 
-/// The link that leaves a port, and its direction; none where another version has another fabric.
+/// Returns the link that leaves a port, and its direction. `None` if the fabric of the plan lacks
+/// the port, as when another version of Tenter wrote the trial.
 pub(super) fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
     let topology = &plan.resolved().topology;
     let known = topology.nodes.get(node as usize)?;
     if usize::from(port) >= known.ports.len() {
         return None;
     }
+    // Links are directed: 2k and 2k + 1 are the two directions of cable k.
     let link = topology.link_id(NodeId::new(node), port);
     Some((link / 2, link % 2))
 }
@@ -146,6 +148,7 @@ pub(super) fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
 fn of_trial(rows: &[PortRow], plan: &Plan) -> Vec<LoadBody> {
     let load = |row: &PortRow| {
         let (link, direction) = link_of(plan, row.node, row.port)?;
+        // A value that the trial folder lacks is shown as missing rather than as 0.
         let read = |column: &str| !row.unread.lacks(column);
         Some(LoadBody {
             link,
@@ -205,6 +208,7 @@ fn at_instant(app: &App, folder: &Path, plan: &Plan, at: f64) -> Result<Vec<Load
             }
         }
     }
+    // The map has no order; answers must repeat.
     let mut loads: Vec<LoadBody> = loads.into_values().collect();
     loads.sort_by_key(|load| (load.link, load.direction));
     Ok(loads)

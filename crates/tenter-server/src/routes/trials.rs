@@ -1,4 +1,4 @@
-//! Trials: queued, listed, shown, changed, cancelled, removed.
+//! Routes of trials: queue, list, show, change, cancel, remove.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -44,7 +44,7 @@ pub(crate) struct ListQuery {
     limit: Option<usize>,
 }
 
-/// The most trials in one answer.
+/// Maximum number of trials in one answer.
 const LIMIT_MAX: usize = 10_000;
 
 /// Trials of the workspace.
@@ -105,7 +105,7 @@ fn query_of(asked: ListQuery) -> Result<TrialQuery, ApiError> {
     })
 }
 
-/// Whether an order is that of the greatest first.
+/// Parses `asc` or `desc`; returns true for `desc`.
 pub(crate) fn is_descending(order: Option<&str>, unless_given: bool) -> Result<bool, ApiError> {
     match order {
         None | Some("") => Ok(unless_given),
@@ -213,7 +213,7 @@ impl From<Fact> for FactBody {
     }
 }
 
-/// What is made of a summary, item by item; nothing without one.
+/// Converts what `of` makes of a summary, item by item; empty without a summary.
 fn told<T, U: From<T>>(summary: Option<&Summary>, of: impl Fn(&Summary) -> Vec<T>) -> Vec<U> {
     let items = summary.map(of).unwrap_or_default();
     items.into_iter().map(U::from).collect()
@@ -231,7 +231,7 @@ pub(crate) async fn show(
     apart(move || Ok(Json(body(&app, id)?))).await
 }
 
-/// The trial of a number.
+/// Returns the trial with number `id`, or a 404.
 pub(crate) fn found(app: &App, id: i64) -> Result<WorkspaceTrial, ApiError> {
     app.workspace.trial(id).map_err(|error| match error {
         tenter::Error::Asked(message) if message.starts_with("there is no trial") => {
@@ -247,6 +247,7 @@ fn body(app: &App, id: i64) -> Result<TrialBody, ApiError> {
     let summary = folder
         .as_deref()
         .and_then(|folder| read_summary(folder).ok());
+    // A trial of a sweep may have no folder; the ledger then has its summary.
     let summary = match summary {
         None => app.workspace.swept_summary(id)?,
         some => some,
