@@ -1,4 +1,4 @@
-//! Routes that are called without a connection.
+//! Calls routes in process, without a connection.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use tokio::runtime::Runtime;
 use crate::routes;
 use crate::state::{App, Shared};
 
-/// What a route answered.
+/// Answer of a route.
 pub(super) struct Answered {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
 }
 
-/// The routes of a workspace, and what runs them.
+/// The routes of a workspace in memory, and the runtime that runs them.
 pub(super) struct Asking {
     runtime: Runtime,
     routes: TowerToHyperService<Router>,
@@ -41,13 +41,13 @@ impl Asking {
         })
     }
 
-    /// The numbers of the trials, in the order in which they were given.
+    /// Returns the numbers of the trials, in the order in which they were given.
     pub(super) fn trials(&self) -> Result<Vec<i64>, Error> {
         let all = self.app.workspace.trials(&TrialQuery::default())?;
         Ok(all.trials.iter().map(|trial| trial.id).collect())
     }
 
-    /// The answer to `GET` of an address, in which nothing is encoded.
+    /// Returns the answer to `GET address`. `address` is plain text and gets percent-encoded here.
     pub(super) fn ask(&self, address: &str) -> Result<Answered, Error> {
         let internal = |error: String| Error::Internal(format!("{address}: {error}"));
         let request = Request::get(encoded(address)).body(Body::empty());
@@ -65,8 +65,8 @@ impl Asking {
     }
 }
 
-/// A trial without what programs alone read of it: its tables as text, which names a folder
-/// of this machine.
+/// Removes from a trial's answer what only programs read: its tables as text, which name a folder
+/// of this machine that a reader of the report should not see.
 fn for_pages(body: Vec<u8>) -> Vec<u8> {
     let Ok(Value::Object(mut answer)) = serde_json::from_slice(&body) else {
         return body;
@@ -77,7 +77,7 @@ fn for_pages(body: Vec<u8>) -> Vec<u8> {
     serde_json::to_vec(&answer).unwrap_or(body)
 }
 
-/// An address with what may not stand in one as `%20`.
+/// Percent-encodes an address.
 fn encoded(address: &str) -> String {
     let stands = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./?=&,:".contains(&byte);
     let parts = address.bytes().map(|byte| {

@@ -1,4 +1,4 @@
-//! The file of a report.
+//! The HTML file of a report.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -15,15 +15,15 @@ use tenter_units::turns_text;
 use super::asking::Answered;
 use super::policy::policy;
 
-/// Compressed by the build.
+/// Script of the page, gzip-compressed by the build.
 const SCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/report.js.gz"));
 const STYLE: &str = include_str!("report.gen.css");
 
-/// Bytes of the answers of a report for each of its trials; what does not fit is left out, and the
-/// page says so in its place.
+/// Space for the answers of a report, in bytes per trial (2.5 MiB). What does not fit is left out,
+/// and the page says so in its place.
 const ANSWERS: usize = (5 << 20) / 2;
 
-/// What the page of a report finds in it; `web/src/embedded.ts` reads it.
+/// Data embedded in the page of a report; `web/src/embedded.ts` reads it.
 #[derive(Serialize)]
 pub(super) struct Document {
     title: String,
@@ -35,18 +35,19 @@ pub(super) struct Document {
     room: usize,
 }
 
-/// An answer as the page finds it.
+/// Answer in the form that the page expects.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Packed {
-    /// Compressed, in base64.
+    /// Gzip-compressed JSON, in base64.
     Answer(String),
-    /// The status and the error.
+    /// Status and error body.
     Refused(u16, String),
 }
 
 impl Document {
-    /// A report of a number of trials, or of other things, that opens at `home`.
+    /// Makes an empty report of `things` trials, sweeps or studies that opens at the page address
+    /// `home`.
     pub(super) fn new(
         title: String,
         home: String,
@@ -63,11 +64,13 @@ impl Document {
         }
     }
 
-    /// Adds what an address answered; what is not there is not there in the report, either.
+    /// Adds the answer of `address`. A 404 adds nothing: the page then shows the same as it would
+    /// beside a server.
     pub(super) fn add(&mut self, address: &str, answered: Answered) {
         let Answered { status, body } = answered;
         let packed = match status {
             404 => return,
+            // Compression writes to memory and does not fail.
             200 => packed(&body).unwrap_or_default(),
             status => {
                 let text = String::from_utf8_lossy(&body).into_owned();
@@ -76,6 +79,7 @@ impl Document {
                 return;
             }
         };
+        // Callers add the most important answers first, so the least important are left out.
         let answer = match self.room.checked_sub(packed.len()) {
             Some(left) => {
                 self.room = left;
@@ -92,11 +96,11 @@ impl Document {
         self.add(address, Answered { status: 200, body });
     }
 
-    /// The whole file.
+    /// Returns the whole HTML file.
     ///
-    /// It names an icon of nothing: a browser asks the server of a page without one for a file.
+    /// It names an empty icon: a browser would otherwise ask the server for one.
     pub(super) fn text(&self) -> String {
-        // Nothing in the data ends the element around it.
+        // `</script>` in the data, as in a trial's name, must not end the element around it.
         let data = serde_json::to_string(self).unwrap_or_default();
         let data = data.replace('<', "\\u003c");
         let script = script();
@@ -118,7 +122,7 @@ impl Document {
     }
 }
 
-/// The script of the page, which the program has whole.
+/// Unpacks the page's script.
 fn script() -> String {
     let mut script = String::new();
     let read = GzDecoder::new(SCRIPT).read_to_string(&mut script);
@@ -139,8 +143,8 @@ fn packed(body: &[u8]) -> io::Result<String> {
     Ok(BASE64_STANDARD.encode(packer.finish()?))
 }
 
-/// A text with everything escaped that has a meaning in HTML. Control characters, which HTML does
-/// not allow, become U+FFFD, as do marks of direction, which would reverse the text beside them.
+/// Escapes `text` for HTML. Control characters, which HTML does not allow, become U+FFFD; so do
+/// direction marks, which would reverse the text beside them.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

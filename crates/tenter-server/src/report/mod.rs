@@ -1,4 +1,4 @@
-//! Reports: the page of the workspace, with the answers to what it asks, in one file.
+//! Reports: the page of the workspace in one file, with the answers that it asks for.
 //!
 //! ```text
 //!   trials ──▶ workspace in memory ──▶ routes, called in process ──▶ answers by address
@@ -6,7 +6,8 @@
 //!   the script of the page (`web/src/report.tsx`) ───────────────▶ one HTML file
 //! ```
 //!
-//! `web/src/views.ts` has the addresses, since the page asks for them; its build leaves them here.
+//! `web/src/views.ts` has the list of addresses, since the page asks for them; its build leaves the
+//! list here.
 
 mod asking;
 mod document;
@@ -33,35 +34,35 @@ use crate::sweep_body::SweepRow;
 use asking::Asking;
 use document::Document;
 
-/// What a reader of simulated trials must know.
+/// Footer of reports with simulated trials.
 const REMARK: &str = "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
-/// The same of trials that were measured.
+/// Footer of reports whose trials were all measured in a lab.
 const REMARK_OF_LABS: &str = "Times are measured on the hosts of a lab; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
 
 const REMARK_OF_SWEEPS: &str = "Times are simulated. Whiskers reach from the least to the greatest value over the seeds. Confidence is paired by seed: the 95 % interval of the geometric mean of ratios by Student's t distribution, and the two-sided sign test.";
 const REMARK_OF_STUDIES: &str = "Whiskers reach from the least to the greatest value over the seeds. Published values and bands are those of the tables of the study, which are not edited to fit.";
 
-/// The addresses whose answers a report has, the most important first.
+/// Addresses whose answers a report embeds, the most important first.
 #[derive(Deserialize)]
 struct Views {
-    /// Of all trials together.
+    /// Addresses that concern all trials together.
     workspace: Vec<String>,
-    /// Of each trial, whose number stands for `{id}`.
+    /// Addresses of one trial; `{id}` stands for its number.
     trial: Vec<String>,
-    /// Of several trials, whose numbers stand for `{ids}`.
+    /// Addresses of several trials; `{ids}` stands for their numbers.
     several: Vec<String>,
 }
 
-/// The report of trials alone, which routes write.
+/// Writes the report of `trials`, for the route that downloads one.
 pub(crate) fn report_of(trials: Vec<NamedTrial>) -> Result<String, Error> {
     report_of_trials(trials, None)
 }
 
-/// The report of these trials, beside files of measurements if there are any, as the text of an
-/// HTML file. Nothing in it is fetched from anywhere.
+/// Writes the report of `trials` as the text of an HTML file, with files of measurements beside
+/// them if `beside` is given. The file fetches nothing.
 ///
 /// # Errors
-/// When the answers cannot be made: threads or memory are missing.
+/// If the answers cannot be made because threads or memory are missing.
 pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Result<String, Error> {
     let views: Views = serde_json::from_str(include_str!("report.gen.json"))
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -96,6 +97,7 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
             document.add(&address, asking.ask(&address)?);
         }
     }
+    // View by view, not trial by trial: when space ends, all trials have the important views.
     for address in &views.trial {
         for id in &ids {
             let address = address.replace("{id}", id);
@@ -105,8 +107,8 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
     Ok(document.text())
 }
 
-/// The report of these sweeps, or of folders of seeds; `paired` compares them if there are several,
-/// and `answers` has their rows, which may be published ones, in the same order.
+/// Writes the report of `records`: sweeps, or folders of seeds. `paired` has their comparison if
+/// there are several; `answers` has their rows, published ones among them, in the same order.
 pub fn report_of_sweeps(
     records: &[NamedRecord],
     paired: &[PairedRow],
@@ -147,7 +149,8 @@ pub fn report_of_sweeps(
     document.text()
 }
 
-/// The report of these studies; `drawings` has what the trials of each recorded, in the same order.
+/// Writes the report of the studies in `answers`; `drawings` has what the trials of each recorded,
+/// in the same order.
 pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
     let studies = answers.studies.as_slice();
     let (title, home) = match studies {
@@ -161,7 +164,7 @@ pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
     let mut rows = Vec::new();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     for (place, answer) in studies.iter().enumerate() {
-        // Folders of several runs may have the same study.
+        // Folders of several runs may contain the same study; the page finds studies by name.
         let count = names.entry(answer.study.clone()).or_default();
         *count += 1;
         let mut answer = answer.clone();
@@ -177,7 +180,7 @@ pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
     document.text()
 }
 
-/// A workspace of trials that have been read.
+/// Makes a workspace in memory of trials that have been read.
 fn reading(trials: Vec<NamedTrial>) -> Result<App, Error> {
     let mut read: BTreeMap<PathBuf, Arc<TrialData>> = BTreeMap::new();
     let mut given = Vec::new();
@@ -188,7 +191,7 @@ fn reading(trials: Vec<NamedTrial>) -> Result<App, Error> {
         given.push((name, folder));
     }
     let named = given.iter().map(|(name, folder)| (&**name, &**folder));
-    // What they take was held against the limits when they were read.
+    // The limits were applied when the trials were read.
     let workspace = Workspace::of_trials(named, Limits::NONE)?;
     let options = Options {
         check: Limits::NONE,

@@ -1,14 +1,15 @@
-//! The content security policy of a page: its own script and style sheet, and nothing else.
+//! The content security policy of a report: its own script and style sheet, and nothing else.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The policy of a page with one script and one style sheet, each the whole text of its element.
+/// Returns the policy of a page with one script and one style sheet, each the whole text of its
+/// element.
 ///
-/// Both are allowed by their digests, so a script that found its way into the page would not run.
-/// Attributes keep `unsafe-inline` for style alone: marks carry their measures there, and nothing
-/// that a style can name may be fetched. Pictures of `data:` are drawings on their way to a file.
+/// Both are allowed by digest, so an injected script would not run. `style` attributes stay allowed
+/// (`unsafe-inline`): drawings carry their sizes there, and nothing that a style can name may be
+/// fetched. Images of `data:` are drawings that are being saved as PNG files.
 pub(super) fn policy(script: &str, style: &str) -> String {
     format!(
         "default-src 'none'; script-src '{}'; style-src-elem '{}'; style-src-attr 'unsafe-inline'; \
@@ -18,7 +19,7 @@ pub(super) fn policy(script: &str, style: &str) -> String {
     )
 }
 
-/// The hash source of a text.
+/// Returns the CSP hash source of an inline script or style.
 fn source(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
