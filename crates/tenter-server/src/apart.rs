@@ -1,8 +1,9 @@
-//! Work that may take long or wait.
+//! Moves blocking work off the threads of `tokio`.
 
 use crate::error::ApiError;
 
-/// Runs what may take long or wait on a thread that may.
+/// Runs `work`, which may read files or compute for long, on a `tokio` thread for blocking work. A
+/// panic in it becomes an internal error, so that one bad request does not end the server.
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -18,7 +19,7 @@ pub(crate) async fn apart<T: Send + 'static>(
     }
 }
 
-/// What a thread said when it panicked.
+/// Returns the message with which a thread panicked.
 pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

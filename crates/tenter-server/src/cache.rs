@@ -1,4 +1,5 @@
-//! Columns of trials in memory, for pictures that ask for the same ones again and again.
+//! Caches columns of trial tables in memory: the pictures of one page ask for the same ones
+//! repeatedly.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +11,17 @@ use crate::error::ApiError;
 use crate::rows::place;
 use crate::stored::open;
 
-/// The most values that are kept: 256 MB.
+/// Upper bound on cached values: 256 MB at eight bytes each. The least recently used columns go
+/// first.
 const VALUES_MAX: usize = 32 << 20;
-/// How long a column is kept that nobody asks for.
+/// A column leaves the cache when no request has used it for this time.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// What a column is known by: the folder, when it changed, table and column.
+/// Key of a cached column: trial folder, modification time of its manifest, table, column. The
+/// manifest is written when a trial ends, so a rerun in the same folder misses the cache.
 type Key = (PathBuf, Option<SystemTime>, &'static str, String);
 
-/// Columns that were read.
+/// The cache, shared by all requests.
 #[derive(Default)]
 pub(crate) struct Cache {
     entries: Mutex<Vec<Entry>>,
@@ -35,7 +38,8 @@ impl Cache {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A column of numbers of a table, NaN where a row has none.
+    /// Returns a numeric column of `table`, NaN where a row has no value, from memory if it is
+    /// cached.
     pub(crate) fn column(
         &self,
         folder: &Path,
@@ -49,6 +53,8 @@ impl Cache {
             entry.used = Instant::now();
             return Ok(Arc::clone(&entry.values));
         }
+        // The lock is not held while the file is read: requests for other columns go on. Two
+        // requests may read one column at the same time; that costs time, not correctness.
         let values = Arc::new(read(folder, table, name)?);
         let mut entries = self.entries();
         entries.push(Entry {
@@ -58,13 +64,15 @@ impl Cache {
         });
         let mut count: usize = entries.iter().map(|entry| entry.values.len()).sum();
         entries.sort_by_key(|entry| entry.used);
+        // A column that is larger than the whole cache is dropped again at once, and still
+        // answered.
         while count > VALUES_MAX && !entries.is_empty() {
             count -= entries.remove(0).values.len();
         }
         Ok(values)
     }
 
-    /// Several columns of one table.
+    /// Returns the columns `names` of one table, in that order.
     pub(crate) fn columns<const N: usize>(
         &self,
         folder: &Path,
@@ -78,8 +86,9 @@ impl Cache {
         Ok(columns)
     }
 
-    /// Forgets what nobody has asked for lately.
+    /// Drops columns that no request has used for [`KEPT`].
     pub(crate) fn tidy(&self) {
+        // If a request holds the lock, tidying waits for the next call rather than for the request.
         if let Ok(mut entries) = self.entries.try_lock() {
             entries.retain(|entry| entry.used.elapsed() < KEPT);
         }

@@ -1,9 +1,10 @@
-//! Single values of tables.
+//! Single table values as JSON and CSV.
 
 use serde_json::{Number, Value};
 use tenter_record::Cell;
 
-/// A value as JSON. Whole numbers of 64 bits are texts, as a browser would round them.
+/// Converts a cell to JSON. Unsigned 64-bit values become strings, because a browser would round
+/// numbers beyond 2⁵³.
 pub(crate) fn value(cell: Cell<'_>) -> Value {
     match cell {
         Cell::Integer(value) => value.into(),
@@ -15,7 +16,7 @@ pub(crate) fn value(cell: Cell<'_>) -> Value {
     }
 }
 
-/// A value as comma-separated values have it.
+/// Formats a cell as a CSV field, quoted where needed.
 pub(crate) fn text(cell: Cell<'_>) -> String {
     tenter_report::csv_field(&cell.to_text()).into_owned()
 }

@@ -1,9 +1,10 @@
-//! The connections of the server: how many there are, how long each may take, and which one gives
-//! way to a new one.
+//! Limits of connections: their number, the time that each may take, and the choice of one to close
+//! when a new one finds no room.
 //!
-//! A connection costs memory and a file of the process, of which there are some 1,000. A client
-//! that holds many of them, on purpose or because a laptop sleeps, must not keep others out: when
-//! all places are taken, the connection that has been of least use for longest is closed.
+//! A connection costs memory and a file descriptor, of which a process has some 1,000. A client
+//! that holds many connections, on purpose or because a laptop sleeps, must not keep others out:
+//! when all places are taken, the server closes the connection that has been least useful for
+//! longest.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,22 +27,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::time::Sleep;
 
-/// The most connections at once: a browser holds six, and an event stream for each page.
+/// Maximum number of connections at once. A browser holds six, and an event stream for each page.
 const CONNECTIONS_MAX: usize = 128;
-/// How long the head of a request may take, and how long a connection may wait for the next one.
+/// Time limit for the head of a request, and for an idle connection until its next request.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
-/// How long an answer may stand still because its client takes nothing.
+/// Time limit for a send that makes no progress because the client reads nothing.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
-/// How long an answer stands still before its connection may have to give way.
+/// A connection whose send has made no progress for this time may be closed for a new one.
 const STALLED: Duration = Duration::from_secs(2);
-/// How long a connection may wait for a request before it has to give way first.
+/// Grace time of an idle connection: before it has passed, others are closed first, because its
+/// request may be on its way.
 const FRESH: Duration = Duration::from_secs(1);
-/// Bytes of a connection that are kept at most before they are taken; also the longest head.
+/// Read and write buffer of a connection, in bytes. A request head beyond this is refused.
 const BUFFER: usize = 64 << 10;
-/// How long the server waits where the system has no connection to give.
+/// Pause after a failed `accept`, and between two looks at the open connections at shutdown.
 const REST: Duration = Duration::from_millis(50);
 
-/// Accepts connections until the server ends, and waits for the answers under way.
+/// Accepts connections until `closing` is set, then waits for the answers under way.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -55,12 +57,14 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((stream, _)) => {
-                // Without a place the connection is closed: all others are being answered.
+                // No place: every open connection is being answered, so the new one is dropped at
+                // once.
                 if let Some(place) = connections.enter() {
                     tokio::spawn(answer(stream, place, router.clone(), closing.clone()));
                 }
             }
-            // The client has gone already, or the system has no file for it.
+            // The client may have gone already. If the process has no file descriptor left, an
+            // immediate retry would spin.
             Err(_) => tokio::time::sleep(REST).await,
         }
     }
@@ -69,7 +73,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Answers the requests of one connection, one after the other.
+/// Serves the requests of one connection, one after the other.
 async fn answer(
     stream: TcpStream,
     place: Arc<Place>,
@@ -81,6 +85,8 @@ async fn answer(
     let of_requests = Arc::clone(&place);
     let service = service_fn(move |mut request: Request<Incoming>| {
         let place = Arc::clone(&of_requests);
+        // Requests with a body count as waiting until the body was read (`Place::answers`): a
+        // client could otherwise keep its place by never sending the rest.
         if request.body().is_end_stream() {
             place.becomes(Use::Answers);
         }
@@ -110,7 +116,7 @@ async fn answer(
         .serve_connection(stream, service);
     tokio::pin!(connection);
     tokio::select! {
-        // A client that goes away is no fault.
+        // The client went away, which is no error.
         _ = connection.as_mut() => return,
         () = place.gives_way.notified() => return,
         _ = closing.wait_for(|is| *is) => connection.as_mut().graceful_shutdown(),
@@ -118,32 +124,32 @@ async fn answer(
     let _ = connection.await;
 }
 
-/// Whether an answer ends only with its client: a stream of events.
+/// True for an event stream, whose answer ends only when its client leaves.
 fn is_endless(answer: &Response) -> bool {
     let kind = answer.headers().get(CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// What a connection is used for, the first to give way first.
+/// Current use of a connection. The order is that of eviction: the first variant is closed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
-    /// Nothing, or its client has not sent its request to the end.
+    /// Idle, or the client has not sent its request to the end.
     Waits,
-    /// Its client takes nothing of its answer.
+    /// The client reads nothing of its answer.
     Stalls,
-    /// It tells of events.
+    /// Carries an event stream; its client reconnects by itself.
     Streams,
-    /// It waits since a moment ago: its request may be on its way.
+    /// Idle for less than [`FRESH`]: a request may be on its way.
     Arrives,
-    /// A request is being answered: it does not give way.
+    /// A request is being answered. Such a connection is never closed for another one.
     Answers,
 }
 
-/// A place of a connection.
+/// State of one open connection, shared by its task, its stream and the list of places.
 pub(crate) struct Place {
     number: u64,
     used: Mutex<(Use, Instant)>,
-    /// Since when nothing could be sent.
+    /// Start of the time since which the socket takes no bytes; `None` while it takes them.
     stalled: Mutex<Option<Instant>>,
     gives_way: Notify,
     connections: Arc<Connections>,
@@ -158,7 +164,7 @@ impl Place {
         *held(&self.used) = (used, Instant::now());
     }
 
-    /// The request has been read to its end, and is answered now.
+    /// Notes that the request body has been read to its end and the answer is being computed.
     pub(crate) fn answers(&self) {
         self.becomes(Use::Answers);
     }
@@ -178,13 +184,15 @@ impl Place {
             Some(stalled) if used > Use::Stalls && stalled.elapsed() > STALLED => {
                 (Use::Stalls, stalled)
             }
+            // A fresh connection is only ranked differently: `used` itself stays `Waits`, and no
+            // timer is needed to change it later.
             _ if used == Use::Waits && since.elapsed() < FRESH => (Use::Arrives, since),
             _ => (used, since),
         }
     }
 }
 
-/// The connections that are open.
+/// All open connections.
 #[derive(Default)]
 struct Connections {
     places: Mutex<Places>,
@@ -201,7 +209,8 @@ impl Connections {
         held(&self.places)
     }
 
-    /// A place for a new connection, for which another one may have to give way.
+    /// Takes a place for a new connection, and asks another one to close if all are taken. Returns
+    /// `None` if every connection is being answered.
     fn enter(self: &Arc<Connections>) -> Option<Arc<Place>> {
         let mut places = self.places();
         if places.open.len() >= CONNECTIONS_MAX {
@@ -210,6 +219,8 @@ impl Connections {
             if used == Use::Answers {
                 return None;
             }
+            // The place is free at once, although the task of the closed connection ends a little
+            // later.
             let place = places.open.remove(&number)?;
             place.gives_way.notify_one();
         }
@@ -227,7 +238,7 @@ impl Connections {
     }
 }
 
-/// A connection that ends, in whatever way.
+/// Gives the place back when the task of its connection ends, for whatever reason.
 struct Leaves(Arc<Place>);
 
 impl Drop for Leaves {
@@ -236,7 +247,7 @@ impl Drop for Leaves {
     }
 }
 
-/// The body of an answer, which tells when all of it was taken.
+/// Body of an answer. When it is dropped, sent or not, its connection counts as idle again.
 struct Answered {
     body: Body,
     place: Arc<Place>,
@@ -268,15 +279,16 @@ impl Drop for Answered {
     }
 }
 
-/// A stream whose client must take what is sent.
+/// A socket that fails with `TimedOut` if its client reads nothing for [`ANSWER_PATIENCE`].
 struct Watched {
     stream: TcpStream,
     place: Arc<Place>,
-    /// What ends a connection that stands still.
+    /// Runs while no bytes can be sent; the connection fails when it ends.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
 impl Watched {
+    // The timer must be polled each time: it wakes the task when the socket never becomes ready.
     fn sent(&mut self, context: &mut Context<'_>, sent: &Poll<io::Result<usize>>) -> Poll<()> {
         if sent.is_ready() {
             self.patience = None;

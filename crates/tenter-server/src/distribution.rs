@@ -1,22 +1,24 @@
-//! Cumulative distributions in few points.
+//! Reduces sorted values to the few points with which a cumulative distribution is drawn.
 
-/// Values up to which every one is a point.
+/// Up to this many values, each one becomes a point.
 const ALL: usize = 2_048;
-/// Points that are even in the rank, and points of the tail.
+/// Number of points with even spacing in rank.
 const EVEN: usize = 512;
+// Number of points towards the end, with even spacing in the logarithm of the distance from it.
 const TAIL: usize = 512;
-/// The most points of the last thousandth.
+/// Maximum number of points of the last thousandth, where tails are read.
 const LAST: usize = 1_024;
 
-/// Points of the distribution of ascending values: a value, and the share of those that are no
-/// greater. They are exact: each is one of the values.
+/// Returns points of the distribution of `values`, which ascend: a value, and the share of values
+/// that are no greater. Points are exact: each is one of the values, none is interpolated.
 pub(crate) fn points(values: &[f64]) -> Vec<(f64, f64)> {
     let count = values.len();
     let mut places: Vec<usize> = if count <= ALL {
         (0..count).collect()
     } else {
         let even = (0..EVEN).map(|part| part * count / EVEN);
-        // The distance from the end is even in the logarithm.
+        // A plot of the tail has a logarithmic axis, so the distance from the end is even in its
+        // logarithm.
         let tail = (0..TAIL).map(|part| {
             let left = (count as f64).powf(1.0 - part as f64 / TAIL as f64);
             count - (left.ceil() as usize).clamp(1, count)

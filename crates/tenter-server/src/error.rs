@@ -1,4 +1,4 @@
-//! Failed requests: a status, what is wrong and what to do.
+//! Error answers: an HTTP status, a message and a remedy.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -45,7 +45,7 @@ pub(crate) struct ProblemBody {
     pub(crate) end_column: Option<usize>,
 }
 
-/// What to do, and one more way out.
+/// Joins a remedy with one more: `help; way`.
 pub(crate) fn one_more(help: Option<String>, way: &str) -> String {
     help.map_or_else(|| way.to_owned(), |help| format!("{help}; {way}"))
 }
@@ -65,7 +65,7 @@ impl From<&tenter::Problem> for ProblemBody {
     }
 }
 
-/// The answer to a request that cannot be carried out.
+/// Answer to a request that failed.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -73,9 +73,11 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
-    /// With a status; what is wrong and what to do are parted by a semicolon where there is one.
+    /// Makes an error with a status. A message in the form `problem; remedy` is split at the first
+    /// semicolon.
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> ApiError {
         let message = message.into();
+        // All messages of Tenter have this form, so the page can show the remedy apart.
         let (message, help) = match message.split_once("; ") {
             Some((message, help)) => (message.to_owned(), Some(help.to_owned())),
             None => (message, None),
@@ -90,7 +92,7 @@ impl ApiError {
         }
     }
 
-    /// The same with one more way out, if there is one.
+    /// Adds one more remedy, if there is one.
     pub(crate) fn or(mut self, way: Option<&str>) -> ApiError {
         if let Some(way) = way {
             self.text.help = Some(one_more(self.text.help.take(), way));
@@ -98,22 +100,23 @@ impl ApiError {
         self
     }
 
-    /// The request is at fault.
+    /// Makes a 400: the request itself is wrong.
     pub(crate) fn bad(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// What it names is not there.
+    /// Makes a 404: what the request names does not exist.
     pub(crate) fn missing(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::NOT_FOUND, message)
     }
 
-    /// What it asks for does not go together with the state of things.
+    /// Makes a 409: the request does not fit the current state, for instance of a trial that still
+    /// runs.
     pub(crate) fn conflict(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::CONFLICT, message)
     }
 
-    /// A defect.
+    /// Makes a 500: a defect of Tenter, not of the request.
     pub(crate) fn internal(message: &str) -> ApiError {
         ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -124,6 +127,8 @@ impl ApiError {
 
 impl From<tenter::Error> for ApiError {
     fn from(error: tenter::Error) -> ApiError {
+        // The name of the trial is cut off to look at the error itself, and goes before the message
+        // again.
         let (of, inner) = match &error {
             tenter::Error::Trial { name, source } => (format!("{name}: "), &**source),
             other => (String::new(), other),

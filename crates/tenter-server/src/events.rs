@@ -1,4 +1,4 @@
-//! Events: what the page hears without asking.
+//! Server-sent events, by which the page hears of changes without asking.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,20 +7,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-/// Events that are kept for clients that come back.
+/// Number of past events kept for clients that reconnect.
 const KEPT: usize = 4_096;
 
-/// Something that has happened.
+/// One event.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) id: u64,
-    /// The name of the event.
+    /// Name of the event, such as `trial` or `progress`.
     pub(crate) topic: &'static str,
-    /// JSON.
+    /// Body as JSON.
     pub(crate) data: String,
 }
 
-/// What has happened, and whoever hears of it.
+/// Recent events, and the channel to all connected clients.
 pub(crate) struct Events {
     ring: Mutex<Ring>,
     sender: broadcast::Sender<Arc<Told>>,
@@ -31,18 +31,20 @@ struct Ring {
     told: VecDeque<Arc<Told>>,
 }
 
-/// What a client that comes back has missed.
+/// Answer to a client that reconnects and names its last event.
 pub(crate) enum Missed {
-    /// These.
+    /// The events since then, in order.
     Events(Vec<Arc<Told>>),
-    /// More than is kept: it must ask for the state of things.
+    /// Some events are no longer kept, or the number is not one of this server: the client must
+    /// reload its state.
     TooMuch,
 }
 
 impl Events {
     pub(crate) fn new() -> Events {
-        // Numbers grow from one server to the next, so that those of an earlier one are known for
-        // what they are.
+        // Event numbers start at the wall time, so those of an earlier server process are smaller.
+        // A client that reconnects after a restart is told to reload instead of being sent wrong
+        // events.
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let first = since.map_or(1, |since| since.as_millis() as u64 * 1_000);
         let (sender, _) = broadcast::channel(KEPT);
@@ -59,7 +61,7 @@ impl Events {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells everyone.
+    /// Sends an event to all clients and keeps it for those that reconnect.
     pub(crate) fn tell(&self, topic: &'static str, body: &impl Serialize) {
         let Ok(data) = serde_json::to_string(body) else {
             return;
@@ -75,13 +77,17 @@ impl Events {
             ring.told.pop_front();
         }
         ring.told.push_back(Arc::clone(&told));
-        // Nobody may be there; the order of what is sent is that of the ring.
+        // Without clients `send` fails, which is fine. It happens under the lock, so clients
+        // receive events in the order of their numbers.
         let _ = self.sender.send(told);
     }
 
-    /// What follows, and what was missed since an event.
+    /// Subscribes to events after `last`: returns those that the client has missed, and a receiver
+    /// for the following ones.
     pub(crate) fn hear(&self, last: Option<u64>) -> (Missed, broadcast::Receiver<Arc<Told>>) {
         let ring = self.ring();
+        // The subscription is made under the lock: no event falls between the two, and none is in
+        // both.
         let receiver = self.sender.subscribe();
         let missed = match last {
             None => Missed::Events(Vec::new()),

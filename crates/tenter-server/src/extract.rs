@@ -1,4 +1,4 @@
-//! The parts of a request; what does not fit is told in the same form as every other error.
+//! Request parts. A part that does not parse is refused in the form of every other error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,17 +17,18 @@ use crate::connections::Place;
 use crate::error::ApiError;
 use crate::state::{App, Shared};
 
-/// The longest body of a request: a scenario of 8 MiB, escaped as JSON.
+/// Maximum length of a request body, in bytes: a scenario of 8 MiB, escaped as JSON.
 const BODY_MAX: usize = 64 << 20;
-/// Bodies beyond this length are read one at a time, so that all of them together take no more
-/// memory than one.
+/// Bodies beyond this length, in bytes, are read one at a time, so that all of them together take
+/// no more memory than one.
 const SMALL_BODY: usize = 1 << 20;
-/// How long the next part of a body may take.
+/// Time limit for the next part of a body.
 const PART_PATIENCE: Duration = Duration::from_secs(15);
-/// How long a body beyond [`SMALL_BODY`] may take once it is read: others wait for it.
+/// Time limit for the rest of a body beyond [`SMALL_BODY`], because other requests wait for it.
 const LARGE_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A body of JSON, and what keeps other large ones waiting until it is gone.
+/// A JSON body, and for a large one the permit that keeps other large bodies waiting until it is
+/// dropped.
 pub(crate) struct Body<T>(pub(crate) T, pub(crate) Option<OwnedSemaphorePermit>);
 
 impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
@@ -51,7 +52,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
     }
 }
 
-/// Reads a body whose head says that it has `length` bytes, or 0 where it does not say.
+/// Reads a body whose head declares `length` bytes; `length` is 0 where the head declares none.
 async fn whole(
     app: &App,
     body: Stream,
@@ -61,6 +62,8 @@ async fn whole(
         return Err(too_long());
     }
     let mut parts = body.into_data_stream();
+    // The declared length is not trusted: beyond `SMALL_BODY`, memory is reserved only with the
+    // permit.
     let mut bytes = Vec::with_capacity(length.min(SMALL_BODY));
     let mut large: Option<(OwnedSemaphorePermit, tokio::time::Instant)> = None;
     loop {
@@ -97,7 +100,7 @@ fn too_long() -> ApiError {
     )
 }
 
-/// The parts of the path.
+/// Path parameters of a route.
 pub(crate) struct At<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
@@ -116,7 +119,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     }
 }
 
-/// The parts behind the question mark.
+/// Query parameters of a route.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

@@ -1,5 +1,5 @@
-//! What every request must have: a name of this server in `Host`, no foreign `Origin`, JSON where
-//! it changes something, and the token where there is one.
+//! Checks that every request must pass: a name of this server in `Host`, no foreign `Origin`, a
+//! JSON body if it changes something, and the token where one is required.
 
 use std::net::SocketAddr;
 
@@ -15,12 +15,14 @@ use axum::response::{IntoResponse, Response};
 use crate::error::ApiError;
 use crate::state::{App, Shared};
 
-/// The page loads nothing from elsewhere, and no other page can show it in a frame.
+/// Content security policy of answers: the page loads nothing from elsewhere, and no other page can
+/// show it in a frame.
 const POLICY: &str = "default-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; object-src 'none'; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// Refuses what does not come from this page or from a program that has the token.
+/// Refuses requests that come neither from this page nor from a program with the token, and adds
+/// the security headers to every answer.
 pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
     let mut response = match check(&app, &request) {
         Ok(None) => next.run(request).await,
@@ -28,7 +30,7 @@ pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Nex
         Err(refused) => refused.into_response(),
     };
     let headers = response.headers_mut();
-    // A report has a policy of its own, which is narrower.
+    // A report brings a policy of its own, which is narrower and stays.
     headers
         .entry(CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static(POLICY));
@@ -38,9 +40,12 @@ pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     response
 }
 
-/// Nothing where the request may go on, or the answer to the one that brings the token.
+/// Returns `None` if the request may go on, or the answer to a request that brings the token in its
+/// address.
 fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
     let headers = request.headers();
+    // `Host` is checked first: a foreign name that resolves to this machine (DNS rebinding) would
+    // make the browser treat the attacker's page and this server as one site.
     let host = text(headers, HOST.as_str()).or_else(|| request.uri().host());
     if !host.is_some_and(|host| is_own(app, host)) {
         return Err(forbidden(
@@ -70,6 +75,7 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
     );
+    // A form of another site can post without asking, but cannot send this content type.
     if changes && !is_json(headers) {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -92,8 +98,8 @@ fn is_own_origin(app: &App, origin: &str) -> bool {
     host.is_some_and(|host| is_own(app, host))
 }
 
-/// Whether a server is called that. One that listens on every address may be called by any: a
-/// number cannot be made to lead elsewhere, as a name can.
+/// True if `host` is a name of this server. A server that listens on all addresses accepts any IP
+/// address with its port: an attacker can make a name resolve to this machine, but not a number.
 fn is_own(app: &App, host: &str) -> bool {
     let by_number = || {
         let address = host.parse::<SocketAddr>();

@@ -1,4 +1,4 @@
-//! Pages of large tables: conditions, order, and the rows of one page.
+//! Pages of large tables: filter, order, and the rows of one page.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,15 +13,16 @@ use tenter_report::{FolderTables, TableGroups, TrialError};
 use crate::cells::value;
 use crate::error::ApiError;
 
-/// Which rows of a table are meant, and in which order.
+/// Filter and order of a request for rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     pub(crate) filter: Filter,
-    /// The column that they are in the order of, and whether the greatest comes first.
+    /// Index of the column to sort by; the flag is true for descending order.
     pub(crate) order: Option<(usize, bool)>,
 }
 
-/// The numbers of the rows that are meant, in their order; `None`: all, in the order of the file.
+/// Returns the numbers of the rows that match, in the requested order. `None` stands for all rows
+/// in the order of the file, and costs no reading.
 pub(crate) fn selected(
     folder: &Path,
     table: &TableGroups,
@@ -54,7 +55,8 @@ pub(crate) fn selected(
     };
     let ranks = keys.ranks();
     let mut places: Vec<u32> = (0..rows.len() as u32).collect();
-    // Equal ones stay in the order of the file, and those without a value come last.
+    // The sort is stable, so equal rows keep the order of the file. Rows without a value come last
+    // in either direction.
     places.sort_by(|&a, &b| {
         let [x, y] = [a, b].map(|place| ranks[place as usize]);
         match (x.is_nan(), y.is_nan()) {
@@ -73,7 +75,8 @@ pub(crate) fn selected(
     ))
 }
 
-/// A filter that knows what rows of a trial belong to; `None`: all rows are meant.
+/// Prepares a filter for a trial: conditions on joined columns need the trial's other tables.
+/// `None` means that all rows match.
 pub(crate) fn ready(filter: &Filter, folder: &Path) -> Result<Option<ReadyFilter>, ApiError> {
     let budget = check_budget(check_limits(), Arc::default());
     filter
@@ -84,7 +87,7 @@ pub(crate) fn ready(filter: &Filter, folder: &Path) -> Result<Option<ReadyFilter
         })
 }
 
-/// Which rows of a group fit; `None`: all.
+/// Evaluates the filter on a group of rows; `None` means that all of them match.
 pub(crate) fn fitting(
     table: &TableGroups,
     group: usize,
@@ -98,7 +101,8 @@ pub(crate) fn fitting(
     Ok(Some(filter.fits(&columns.collect::<Result<Vec<_>, _>>()?)))
 }
 
-/// What rows are sorted by: numbers as they are, texts by their rank.
+/// Sort keys. Texts are numbered as they appear and ranked at the end, so that each distinct text
+/// is stored once.
 #[derive(Default)]
 struct Keys {
     numbers: Vec<f64>,
@@ -121,7 +125,7 @@ impl Keys {
         if self.texts.is_empty() {
             return self.numbers;
         }
-        // The texts are in their order by now.
+        // The map is ordered, so the place of a text in it is its rank.
         let mut rank = vec![0.0; self.texts.len()];
         for (place, number) in self.texts.values().enumerate() {
             rank[*number as usize] = place as f64;
@@ -137,7 +141,7 @@ impl Keys {
     }
 }
 
-/// The values of some rows, in their order; each group of rows is read once.
+/// Returns the values of `rows`, in their order. Each row group is read at most once.
 pub(crate) fn page(
     table: &TableGroups,
     columns: &[usize],
@@ -164,12 +168,12 @@ pub(crate) fn page(
     Ok(answer)
 }
 
-/// The place of a column by its name.
+/// Returns the index of a column by name.
 pub(crate) fn place(columns: &[ColumnInfo], name: &str) -> Option<usize> {
     columns.iter().position(|column| column.name == name)
 }
 
-/// All rows of a table.
+/// Returns the number of rows in a table.
 pub(crate) fn count(table: &TableGroups) -> usize {
     (0..table.count()).map(|group| table.rows(group)).sum()
 }

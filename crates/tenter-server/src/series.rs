@@ -1,7 +1,7 @@
-//! Series in few points.
+//! Reduces a time series to few points.
 
-/// The first, least, greatest and last point of each pixel column, which draw the same line as all
-/// points do (M4).
+/// Returns the first, least, greatest and last point of each pixel column (M4 aggregation): the
+/// line through them is drawn with the same pixels as the line through all points.
 pub(crate) fn m4(points: &[(f64, f64)], from: f64, to: f64, width: usize) -> Vec<(f64, f64)> {
     if points.len() <= 4 * width {
         return points.to_vec();
@@ -13,6 +13,7 @@ pub(crate) fn m4(points: &[(f64, f64)], from: f64, to: f64, width: usize) -> Vec
         let by_value = |a: &usize, b: &usize| part[*a].1.total_cmp(&part[*b].1);
         let least = (0..part.len()).min_by(by_value).unwrap_or(0);
         let greatest = (0..part.len()).max_by(by_value).unwrap_or(0);
+        // In the order of time, and a point with two roles once.
         let mut places = [0, least, greatest, part.len() - 1];
         places.sort_unstable();
         let mut last = None;

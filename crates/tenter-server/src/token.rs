@@ -1,4 +1,4 @@
-//! The token that requests must know, and the places of a request that may hold it.
+//! The access token, and the places of a request that may carry it.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HeaderValue, REFRESH, SET_COOKIE
 use axum::http::{HeaderMap, Method};
 use axum::response::{Html, IntoResponse, Response};
 
-/// Makes a token: 32 hexadecimal digits that nobody can guess.
+/// Makes a token of 128 random bits, as 32 hexadecimal digits.
 pub(crate) fn token() -> Result<String, tenter::Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -20,21 +20,23 @@ pub(crate) fn token() -> Result<String, tenter::Error> {
     Ok(text)
 }
 
-/// What lets a request in: the token, in the cookie of this server or, for programs, in
-/// `Authorization: Bearer`.
+/// Checks the token of requests: in this server's cookie or, for programs, in `Authorization:
+/// Bearer`.
 pub(crate) struct Entry {
     token: String,
-    /// Browsers send a cookie to every port of a host: two servers need two names.
+    /// Name of the cookie, with the port: browsers send a cookie to every port of a host, so two
+    /// servers need two names.
     cookie: String,
 }
 
-/// Browsers follow it at once. A redirection would carry the site that the link was on, and a
-/// cookie that is `SameSite=Strict` is not sent to what other sites lead to; this page is our own.
+/// Page that sets the cookie and leads to the workspace at once. An HTTP redirection would count as
+/// coming from the site that had the link, and browsers do not send a `SameSite=Strict` cookie
+/// along with it; this page is of our own site.
 const WELCOME: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <title>Tenter</title><p><a href=\"/\">Open the workspace</a></p>";
 
 impl Entry {
-    /// The entry to the server on a port.
+    /// Makes the entry to the server on `port`.
     pub(crate) fn new(token: String, port: u16) -> Entry {
         Entry {
             token,
@@ -46,8 +48,8 @@ impl Entry {
         &self.token
     }
 
-    /// The answer to `GET /?token=…` with the right token: the cookie, and a page that leads to
-    /// the workspace without the token in the address bar.
+    /// Answers `GET /?token=…` with the right token: sets the cookie, and leads to the workspace
+    /// without the token in the address bar.
     pub(crate) fn welcome(&self, request: &Request) -> Option<Response> {
         let query = request.uri().query()?;
         let given = query
@@ -68,7 +70,7 @@ impl Entry {
         Some((headers, Html(WELCOME)).into_response())
     }
 
-    /// Whether a request has the token.
+    /// True if a request carries the token.
     pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
         let bearer = headers.get(AUTHORIZATION).and_then(|of| of.to_str().ok());
         let bearer = bearer.and_then(|text| text.strip_prefix("Bearer "));
@@ -87,7 +89,7 @@ impl Entry {
     }
 }
 
-/// Whether two words are equal, in a time that does not tell where they differ.
+/// Compares two texts in a time that does not reveal where they differ.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes()

@@ -1,8 +1,9 @@
-//! Work on scenarios that requests have sent: a few at a time, and for those who still wait.
+//! Turns of requests that work on scenarios: a few at a time, and only while a client waits for
+//! them.
 //!
-//! A large fabric takes seconds and gigabytes to be resolved, and a page checks after each change
-//! of its text. So a page has one check at a time, and a newer one takes the place of an older one.
-//! The work for a request has a [`Budget`]: it ends when that is used up, or its client has gone.
+//! To resolve a large fabric takes seconds and gigabytes, and a page checks its text after each
+//! change. So a page has one check at a time, and a newer one replaces an older one. The work for a
+//! request has a [`Budget`]: it ends when the budget is used up or the client has gone.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,22 +17,24 @@ use utoipa::IntoParams;
 use crate::apart::apart;
 use crate::error::ApiError;
 
-/// Scenarios that are resolved at once: other requests have the rest of the threads that may wait.
+/// Number of requests that work at the same time; other requests have the remaining threads for
+/// blocking work.
 const AT_ONCE: usize = 2;
-/// How to allow more of a part of a budget.
+/// Remedies for a request that exceeded its budget.
 const MORE_TIME: &str = "`tenter ui --max-time 60s` allows more";
 const MORE_MEMORY: &str = "`tenter ui --max-memory 16GiB` allows more";
-/// The header by which a client that sends several requests tells itself from others.
+/// Name of the header by which a client with several requests identifies itself.
 const CLIENT: &str = "tenter-client";
-/// The longest name of a client.
+/// Maximum length of a client name, in bytes.
 const CLIENT_MAX: usize = 64;
 
-/// How to allow more of what a request was refused for, if it was for its budget's sake.
+/// Returns the remedy if `budget` has refused something.
 pub(crate) fn more_of(budget: &Budget) -> Option<&'static str> {
     way_to_more(budget, MORE_TIME, MORE_MEMORY)
 }
 
-/// A request ends: it was answered, its client has gone, or a newer one takes its place.
+/// Sets its flag when the request ends: it was answered, its client has gone, or a newer request
+/// has replaced it.
 struct Ends(Arc<AtomicBool>);
 
 impl Drop for Ends {
@@ -51,16 +54,16 @@ pub(crate) struct Client {
     client: Option<String>,
 }
 
-/// A kind of request of one client, which has one of them at a time.
+/// Client name and kind of request: a client has one request of a kind at a time.
 pub(crate) type Whose = (String, &'static str);
 
-/// Whose request it is, if its client says.
+/// Returns the key of a request of kind `what`, if the client names itself.
 pub(crate) fn whose(headers: &HeaderMap, what: &'static str) -> Option<Whose> {
     let client = headers.get(CLIENT)?.to_str().ok()?;
     (client.len() <= CLIENT_MAX).then(|| (client.to_owned(), what))
 }
 
-/// The requests that work on scenarios.
+/// Admits requests that work on scenarios, [`AT_ONCE`] at a time.
 pub(crate) struct Turns {
     limits: Limits,
     slots: Arc<Semaphore>,
@@ -68,8 +71,8 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Each request may take what `limits` say, and its share of the memory that the machine has
-    /// free.
+    /// Makes turns in which each request may use `limits`, and no more than its share of the
+    /// machine's free memory.
     pub(crate) fn new(limits: Limits) -> Turns {
         Turns {
             limits,
@@ -82,7 +85,7 @@ impl Turns {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a request may take that begins now.
+    /// Returns the limits of a request that starts now.
     pub(crate) fn limits(&self) -> Limits {
         let share = machine_limits().memory.count() / AT_ONCE as u64;
         Limits {
@@ -91,7 +94,8 @@ impl Turns {
         }
     }
 
-    /// Does some work when it is its turn, within a budget. An older request of `whose` ends.
+    /// Runs `work` within a budget when its turn comes. An older request of `whose` ends with a
+    /// 409.
     pub(crate) async fn take<T: Send + 'static>(
         &self,
         whose: Option<Whose>,
@@ -105,9 +109,11 @@ impl Turns {
             let slot = Arc::clone(&self.slots).acquire_owned().await;
             let slot = slot.map_err(|_| ApiError::internal("the server ends"))?;
             apart(move || {
-                // Until the work has really ended, whoever waits for it.
+                // The slot is freed when the work has really ended, not when the client leaves:
+                // otherwise more than [`AT_ONCE`] could compute.
                 let _slot = slot;
                 let budget = check_budget(limits, is_over);
+                // A request that was abandoned in the queue does not start at all.
                 budget.check().map_err(tenter::Error::from)?;
                 work(&budget).map_err(|error| error.or(more_of(&budget)))
             })
@@ -122,7 +128,7 @@ impl Turns {
     }
 }
 
-/// The newest request of a client.
+/// Registration of a client's newest request; it is removed when the request ends.
 struct Newest<'t> {
     turns: &'t Turns,
     whose: Option<Whose>,
@@ -151,6 +157,7 @@ impl<'t> Newest<'t> {
 impl Drop for Newest<'_> {
     fn drop(&mut self) {
         if let Some(whose) = &self.whose {
+            // A newer request may have replaced the entry by now, which then must stay.
             let mut newest = self.turns.newest();
             if newest
                 .get(whose)
