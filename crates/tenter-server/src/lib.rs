@@ -1,4 +1,5 @@
-//! The workspace of Tenter: one local server with an interface for programs and a page for people.
+//! The workspace of Tenter: a local server with an HTTP interface for programs and a page for
+//! people.
 //!
 //! ```text
 //!   browser ──HTTP──▶ guard ──▶ routes ──▶ ledger of the workspace, trial folders
@@ -6,13 +7,13 @@
 //!      └──── events ◀── runner ◀──┘ queue: trials run on threads of their own
 //! ```
 //!
-//! Requests are answered on the threads of `tokio`; whatever reads files, resolves scenarios or
-//! takes long is moved to threads that may wait, and holds none while a client is slow. Trials run
-//! through the library `tenter`, so they are those of `tenter run`.
+//! Requests are answered on the threads of `tokio`. Work that reads files, resolves scenarios or
+//! takes long moves to threads that may wait, and occupies none while a client is slow. Trials run
+//! through the library `tenter`, so they are the same as those of `tenter run`.
 //!
-//! **Architecture invariant.** No text of a request becomes a path: trials are found by their
-//! numbers in the ledger, tables by the list of those that a trial can have, and files of the page
-//! by the table in the program.
+//! **Architecture invariant.** No text of a request becomes a path: trials are found by number in
+//! the ledger, tables in the list of those that a trial can have, and files of the page in the
+//! table that is built into the program.
 
 mod apart;
 mod cache;

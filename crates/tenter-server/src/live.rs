@@ -1,4 +1,4 @@
-//! The last sample of a trial that runs, for whoever watches.
+//! The last sample of a running trial, for clients that watch it.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use tenter::Plan;
 use tenter_record::SampleRow;
 
-/// How long after a question a trial counts as watched.
+/// A trial counts as watched for this time after a request for its sample.
 const WATCHED: Duration = Duration::from_secs(5);
 
-/// What a trial did in its last sampling interval.
+/// State of a running trial in its last sampling interval.
 ///
-/// Rows are copied only while someone watches, and only those of the last instant: a trial that
-/// nobody watches pays for one look at a clock with each batch of samples.
+/// Rows are copied only while a client watches, and only those of the last instant: a trial that is
+/// not watched pays for one look at a lock and a clock with each batch of samples.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     plan: OnceLock<Plan>,
@@ -20,14 +20,14 @@ pub(crate) struct Live {
     seen: Mutex<Seen>,
 }
 
-/// The rows of one instant.
+/// The rows of one sampling instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// In nanoseconds; missing before there is any.
+    /// Sampling instant, in ns since the start of the simulation; `None` before the first sample.
     pub(crate) time_ns: Option<f64>,
-    /// Time since the instant before, in nanoseconds.
+    /// Time since the previous instant, in ns.
     pub(crate) interval_ns: f64,
-    /// Ports that did anything.
+    /// Samples of the ports that were active.
     pub(crate) rows: Vec<SampleRow>,
 }
 
@@ -36,18 +36,19 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
-    /// The trial begins.
+    /// Notes the plan of the trial when it starts.
     pub(crate) fn begin(&self, plan: &Plan) {
-        // A trial begins once.
+        // A trial starts once, so the cell is empty.
         let _ = self.plan.set(plan.clone());
     }
 
-    /// Its plan, once it has begun.
+    /// Returns the plan of the trial, or `None` before it has started.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.plan.get()
     }
 
-    /// Takes samples, in the order of time, if someone watches.
+    /// Receives a batch of samples, in the order of time; keeps those of the last instant if a
+    /// client watches.
     pub(crate) fn samples(&self, rows: &[SampleRow]) {
         let is_watched = held(&self.asked).is_some_and(|asked| asked.elapsed() < WATCHED);
         let Some(last) = rows.last().filter(|_| is_watched) else {
@@ -66,7 +67,7 @@ impl Live {
         };
     }
 
-    /// What was seen last; from now on the trial is watched for a while.
+    /// Returns the last sample, and keeps the trial watched for [`WATCHED`].
     pub(crate) fn watch(&self) -> Seen {
         *held(&self.asked) = Some(Instant::now());
         held(&self.seen).clone()

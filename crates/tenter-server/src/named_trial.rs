@@ -1,13 +1,13 @@
-//! Trials with their names.
+//! Trials with the names under which reports show them.
 
 use tenter_report::TrialData;
 
-/// A trial that has been read, for a report.
+/// A trial read for a report.
 #[derive(Debug)]
 pub struct NamedTrial {
-    /// What people call it.
+    /// Name in headings and legends; by default that of [`TrialData::name`].
     pub name: String,
-    /// All of it.
+    /// Summary, tables and configuration, as read from the trial folder.
     pub data: TrialData,
 }
 

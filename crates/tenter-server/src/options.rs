@@ -1,31 +1,31 @@
-//! How a workspace is served.
+//! Options of the workspace server.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use tenter::{Bytes, CHECK_TIME, Limits, usual_threads};
 
-/// How a workspace is served.
+/// Options of the workspace server, as `tenter ui` sets them.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The folder of trials.
+    /// The workspace: the folder with the trials and their ledger.
     pub folder: PathBuf,
-    /// The address to listen on.
+    /// Address to listen on.
     pub address: IpAddr,
-    /// The port; 0 for any that is free.
+    /// TCP port; 0 takes any free one.
     pub port: u16,
-    /// Whether every request is answered, without a token. Only a loopback address may do so: it
-    /// lets in every user of this machine.
+    /// True if requests need no token. It is allowed on loopback addresses alone, and admits every
+    /// user of this machine.
     pub no_token: bool,
-    /// Trials that run side by side.
+    /// Number of trials that run at the same time.
     pub jobs: usize,
-    /// Threads of each trial at most.
+    /// Upper limit of threads per trial.
     pub threads: u16,
-    /// What a request may take that resolves a scenario or reads a trial.
+    /// Memory and time limits of a request that resolves a scenario or reads a trial.
     pub check: Limits,
 }
 
-/// Memory that such a request may take unless told otherwise.
+/// Default memory limit of such a request: 1 GiB.
 pub const CHECK_MEMORY: Bytes = Bytes::new(1 << 30);
 
 impl Default for Options {

@@ -1,4 +1,4 @@
-//! The page, which is part of the program, compressed.
+//! Serves the files of the page, which the build embeds compressed.
 
 use std::io::Read as _;
 
@@ -11,7 +11,7 @@ use crate::error::ApiError;
 
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// What stands in for a page that was not built.
+/// Stands in for the page in a build without it.
 const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenter</title>\
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>\
 <h1>The page is not part of this build</h1>\
@@ -20,8 +20,10 @@ const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
 <p>To have the page, run <code>make page</code> in the repository (it needs Node.js) and build the command again, \
 or take a released one.</p>";
 
-/// A file of the page. A path without one is a place within the page, unless it looks like a file.
+/// Serves a file of the page. A path without a file is a place within the page and gets
+/// `index.html`, unless it looks like a file name.
 pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
+    // The page has routes of its own, such as `/trials/3`, which a browser may load directly.
     let path = uri.path().trim_start_matches('/');
     if path.starts_with("api/") {
         return ApiError::missing("there is no such route; /api/v1/openapi.json lists them")
@@ -42,7 +44,7 @@ pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
 }
 
 fn served(name: &'static str, packed: &'static [u8], asked: &HeaderMap) -> Response {
-    // Names of built files change with what they hold.
+    // Names of built files contain a hash of their content, so a browser may keep them for ever.
     let keep = if name.starts_with("assets/") {
         "public, max-age=31536000, immutable"
     } else {
@@ -63,7 +65,7 @@ fn served(name: &'static str, packed: &'static [u8], asked: &HeaderMap) -> Respo
     }
 }
 
-/// Whether a client takes compressed files, as every browser does.
+/// True if the client accepts gzip, as every browser does.
 fn takes_gzip(asked: &HeaderMap) -> bool {
     let encodings = asked.get_all(ACCEPT_ENCODING).iter();
     let mut encodings = encodings.filter_map(|value| value.to_str().ok());

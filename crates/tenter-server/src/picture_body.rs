@@ -1,4 +1,4 @@
-//! Pictures as the interface has them.
+//! Pictures in the form of the interface.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,8 +1,9 @@
-//! Scenarios of requests.
+//! Resolves scenarios that requests send.
 
 use tenter::{Budget, Error, Plan, Scenario};
 
-/// The plan of a scenario that a request has sent: it can name no files.
+/// Resolves a scenario from a request. It is read as text alone, so it cannot refer to files of
+/// this machine.
 pub(crate) fn resolve(text: &str, budget: &Budget) -> Result<Plan, Error> {
     Scenario::from_yaml(text).resolve_within(budget)
 }

@@ -1,4 +1,4 @@
-//! Runs the trials that wait, one after the other on each thread.
+//! Runs queued trials, one after the other on each thread.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -15,16 +15,17 @@ use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Running, Shared};
 use crate::trial_body::told_trial;
 
-/// How long a runner waits for a trial before it looks again: other processes may queue some, too.
+/// Time after which a runner looks at the queue again unasked: other processes may queue trials,
+/// too.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The least time between two events of a trial.
+/// Minimum time between two `progress` events of a trial.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// How often the ledger is told how far a trial is, and its rows are made readable, for the case
-/// that this process is killed.
+/// Interval at which the ledger notes a trial's progress and its rows so far become readable, in
+/// case this process is killed.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
-/// Runs what waits until the server ends.
+/// Runs queued trials until the server ends.
 pub(crate) fn run(app: &Shared) {
     while !app.is_closing() {
         match app.take(PATIENCE) {
@@ -33,18 +34,19 @@ pub(crate) fn run(app: &Shared) {
                 app.left(queued.id);
             }
             Ok(None) => {}
-            // The ledger may be locked; it is looked at again.
+            // The ledger may be locked by another process; the next attempt follows.
             Err(_) => std::thread::sleep(PATIENCE),
         }
     }
 }
 
-/// Runs one trial and notes what came of it.
+/// Runs one trial and notes the outcome in the ledger.
 fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
     told_trial(app, queued.id);
     let simulated = simulate(app, queued, running).transpose();
     let noted = match simulated {
-        // The next server runs it, unless it was cancelled.
+        // A trial that did not start goes back to the queue, and the next server runs it. If the
+        // user cancelled it, it is cancelled there.
         None => app.workspace.put_back(queued.id).and_then(|()| {
             if !app.is_closing() {
                 app.workspace.cancel_queued(queued.id)?;
@@ -53,8 +55,9 @@ fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
         }),
         Some(simulated) => ended(app, queued, simulated),
     };
-    // A ledger that cannot be written now shows the trial as interrupted after the next start.
+    // If the ledger cannot be written now, the next start shows the trial as interrupted.
     drop(noted);
+    // Forget the run before the event: a page that asks again must find the new state.
     app.left(queued.id);
     told_trial(app, queued.id);
 }
@@ -73,13 +76,15 @@ fn ended(app: &App, queued: &QueuedTrial, simulated: Result<Trial, Error>) -> Re
     }
 }
 
-/// Runs a trial once it fits into memory beside the others; nothing where it was cancelled before.
+/// Runs a trial as soon as it fits into memory beside the others. Returns `None` if it was
+/// cancelled before it started.
 fn simulate(
     app: &Shared,
     queued: &QueuedTrial,
     running: &Arc<Running>,
 ) -> Result<Option<Trial>, Error> {
-    // It was checked before it was queued; what is left is to end where it is cancelled.
+    // The scenario was checked when it was queued, under the limits of requests. Here it may use
+    // the whole machine; the budget only lets a cancelled trial end early.
     let budget = check_budget(machine_limits(), Arc::clone(&running.is_cancelled));
     let plan = match resolve(&queued.scenario, &budget) {
         Err(_) if budget.refused() == Some(Resource::Cancelled) => return Ok(None),
@@ -112,7 +117,7 @@ fn simulate(
     }
 }
 
-/// Tells how far a trial is, and ends it where that was asked for.
+/// Observer of a running trial: reports its progress, and stops it on request.
 struct Heard {
     app: Arc<App>,
     running: Arc<Running>,
@@ -129,6 +134,7 @@ impl Heard {
         let progress = at.progress;
         let hops = progress.packet_hops as f64;
         let fraction = self.expected.map(|expected| hops / expected);
+        // The estimate was too low: no fraction is better than one beyond 1.
         let fraction = fraction.filter(|share| (0.0..1.0).contains(share));
         ProgressBody {
             id: self.id,
@@ -166,7 +172,7 @@ impl Observer for Heard {
                 && let Ok(text) = serde_json::to_string(&body)
             {
                 self.noted = Some(Instant::now());
-                // A ledger that is locked is written the next time.
+                // If the ledger is locked, progress is noted the next time.
                 let _ = self.app.workspace.note_progress(self.id, &text);
             }
             let kept = self.running.progress.lock();

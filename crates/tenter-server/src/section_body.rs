@@ -1,4 +1,4 @@
-//! Answers as the command prints them, in cells.
+//! Answers in the sections and tables that the command prints.
 
 use serde::Serialize;
 use tenter_report::{Align, CaptionedTable, Section, TextColumn};

@@ -1,4 +1,4 @@
-//! The server: its address, its threads and its end.
+//! The server: address, threads, shutdown.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -21,16 +21,17 @@ pub struct Server {
     app: Shared,
 }
 
-/// How often a running server looks whether it shall end.
+/// Interval at which a running server checks `stop`.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long requests may take when it ends.
+/// Time that requests under way get at shutdown.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// Opens the workspace and listens.
+    /// Opens the workspace and starts to listen.
     ///
     /// # Errors
-    /// When the workspace cannot be opened, or the port is taken.
+    /// If the workspace cannot be opened, the port is taken, or a server without a token would
+    /// listen beyond this machine.
     pub fn bind(options: Options) -> Result<Server, Error> {
         let asked = SocketAddr::new(options.address, options.port);
         let listener = TcpListener::bind(asked).map_err(|error| {
@@ -66,7 +67,7 @@ impl Server {
         })
     }
 
-    /// The address of the page on this machine, with the token where there is one.
+    /// Returns the address of the page on this machine, with the token if one is required.
     pub fn url(&self) -> String {
         let mut address = self.address;
         if address.ip().is_unspecified() {
@@ -78,10 +79,11 @@ impl Server {
         }
     }
 
-    /// Answers requests and runs what waits, until `stop` is set; what runs then is interrupted.
+    /// Answers requests and runs queued trials and sweeps until `stop` is set. Trials that run then
+    /// are interrupted and keep the rows they have.
     ///
     /// # Errors
-    /// When threads cannot be started.
+    /// If threads cannot be started.
     pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
         let internal = |error: std::io::Error| Error::Internal(error.to_string());
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -103,10 +105,11 @@ impl Server {
                 app.cache.tidy();
             }
             app.close();
-            // Connections that do not end are cut.
+            // Connections that do not end by then are cut.
             let _ = tokio::time::timeout(PATIENCE, serving).await;
             Ok(())
         });
+        // Again, for the case that the listener could not be set up: runners wait for it.
         self.app.close();
         for runner in runners {
             let _ = runner.join();
@@ -130,7 +133,7 @@ impl Server {
     }
 }
 
-/// What a request may call this server.
+/// Returns the names that a request may use in `Host`, each with the port.
 fn names(address: SocketAddr) -> Vec<String> {
     let port = address.port();
     let mut names = vec![address.to_string()];

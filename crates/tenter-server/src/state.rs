@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,51 +22,52 @@ use crate::options::Options;
 use crate::token::Entry;
 use crate::turns::Turns;
 
-/// The workspace, its queue and its events.
+/// The workspace with its queue, events and limits.
 pub(crate) struct App {
     pub(crate) workspace: Workspace,
     pub(crate) events: Events,
     pub(crate) cache: Cache,
     pub(crate) options: Options,
-    /// What requests must know; `None` where everyone on this machine is let in.
+    /// Token that requests need; `None` if they need none.
     pub(crate) entry: Option<Entry>,
-    /// The names of this server in a request's `Host`.
+    /// Names of this server that a request's `Host` may have.
     pub(crate) hosts: Vec<String>,
-    /// Its port, where it listens on every address.
+    /// TCP port of a server that listens on all addresses, where any IP address in `Host` is
+    /// accepted.
     pub(crate) port_of_any: Option<u16>,
-    /// Requests that work on scenarios.
+    /// Turns of requests that resolve scenarios.
     pub(crate) turns: Turns,
-    /// Requests that have a whole trial in memory, some of which take minutes: the others do not
-    /// wait for them.
+    /// Turns of requests that read a whole trial into memory. Some take minutes, so those that
+    /// resolve scenarios have their own turns and do not wait for them.
     pub(crate) whole_trials: Turns,
-    /// Held while a large body of a request is in memory.
+    /// Permit for the one large request body that may be in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
-    /// Places of answers that are tables as text: each has a part of the table in memory.
+    /// Permits of CSV answers, each of which holds a part of a table in memory.
     csv: Arc<Semaphore>,
-    /// Held while a trace is written.
+    /// Held while a trace is written, so that it is written once.
     pub(crate) traces: Mutex<()>,
-    /// Trials that are whole in memory, by their folders: those of a report.
+    /// Trials of a report by folder, whole in memory. Empty in a server.
     pub(crate) read: BTreeMap<PathBuf, Arc<TrialData>>,
-    /// What writes reports; a report writes none itself.
+    /// Function that writes reports. `None` within a report, which has no such route's answer.
     pub(crate) report_of: Option<ReportOf>,
     running: Mutex<BTreeMap<i64, Arc<Running>>>,
-    /// The sweep that this server runs, and whether it shall end.
+    /// Number of the sweep that this server runs; the flag is true once it was cancelled.
     sweep: Mutex<Option<(i64, bool)>>,
-    /// Told when a trial was queued.
+    /// Wakes the runners when a trial or a sweep was queued.
     queued: Condvar,
-    /// Whether the server ends.
+    /// Becomes true when the server ends.
     closing: watch::Sender<bool>,
-    /// When the folder was last searched for trials of other commands.
+    /// Time of the last search for trials of other commands in the folder.
     searched: Mutex<Option<Instant>>,
 }
 
-/// Writes the report of trials as an HTML file.
+/// Writes a report of trials as the text of an HTML file.
 pub(crate) type ReportOf = fn(Vec<NamedTrial>) -> Result<String, tenter::Error>;
 
-/// Tables that are sent as text at once.
+/// Maximum number of CSV answers at the same time.
 const CSV_MAX: usize = 4;
 
-/// How often the folder is searched for trials at most.
+/// Minimum time between two searches of the folder.
 const SEARCH_EVERY: Duration = Duration::from_secs(2);
 
 /// A trial that this server runs.
@@ -138,7 +139,7 @@ impl App {
         }
     }
 
-    /// Waits for a place among the tables that are sent as text.
+    /// Waits for a permit to send a table as CSV.
     pub(crate) async fn csv_place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let place = Arc::clone(&self.csv).acquire_owned().await;
         place.map_err(|_| ApiError::internal("the server ends"))
@@ -148,11 +149,14 @@ impl App {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a trial from the queue, or waits a while for one. From here on it can be cancelled.
+    /// Takes a trial from the queue, or waits up to `patience` for one. From here on it can be
+    /// cancelled.
     pub(crate) fn take(
         &self,
         patience: Duration,
     ) -> Result<Option<(tenter::QueuedTrial, Arc<Running>)>, tenter::Error> {
+        // The lock is held from the ledger's answer to the entry in the map: `cancel` finds the
+        // trial either in the queue or here, never in neither.
         let mut running = self.running();
         if let Some(taken) = self.workspace.take()? {
             let run = Arc::new(Running::default());
@@ -168,11 +172,13 @@ impl App {
         self.sweep.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a sweep from the queue, or waits a while for one. From here on it can be cancelled.
+    /// Takes a sweep from the queue, or waits up to `patience` for one. From here on it can be
+    /// cancelled.
     pub(crate) fn take_sweep(
         &self,
         patience: Duration,
     ) -> Result<Option<tenter::WorkspaceSweep>, tenter::Error> {
+        // Held across both steps, as in `take`.
         let mut sweep = self.sweep();
         if let Some(taken) = self.workspace.take_sweep()? {
             *sweep = Some((taken.id, false));
@@ -184,7 +190,7 @@ impl App {
         Ok(None)
     }
 
-    /// Asks the sweep that runs to end; whether it is that one.
+    /// Asks the running sweep to end. Returns false if it is not sweep `id`.
     pub(crate) fn cancel_sweep(&self, id: i64) -> bool {
         match &mut *self.sweep() {
             Some((running, is_cancelled)) if *running == id => {
@@ -195,7 +201,7 @@ impl App {
         }
     }
 
-    /// Whether the sweep that runs shall end.
+    /// True if sweep `id` was cancelled, or the server ends.
     pub(crate) fn is_sweep_cancelled(&self, id: i64) -> bool {
         self.is_closing() || matches!(*self.sweep(), Some((running, true)) if running == id)
     }
@@ -208,12 +214,12 @@ impl App {
         }
     }
 
-    /// Tells the runners that there is something to do.
+    /// Wakes the runners: something was queued.
     pub(crate) fn wake(&self) {
         self.queued.notify_all();
     }
 
-    /// The trial that this server runs, if it does.
+    /// Returns trial `id` if this server is running it.
     pub(crate) fn run_of(&self, id: i64) -> Option<Arc<Running>> {
         self.running().get(&id).cloned()
     }
@@ -223,7 +229,7 @@ impl App {
         self.running().remove(&id);
     }
 
-    /// Asks all trials to end.
+    /// Starts the shutdown: asks all running trials to end and wakes idle runners.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
         for run in self.running().values() {
@@ -232,20 +238,21 @@ impl App {
         self.queued.notify_all();
     }
 
-    /// Whether the server ends.
+    /// True once the shutdown has started.
     pub(crate) fn is_closing(&self) -> bool {
         *self.closing.borrow()
     }
 
-    /// What tells when the server ends.
+    /// Returns a receiver that becomes true when the server ends.
     pub(crate) fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
     }
 
-    /// Looks for trials that other commands have left, unless that was done a moment ago.
+    /// Looks for trials that other commands have left in the folder, unless a request did so within
+    /// [`SEARCH_EVERY`].
     pub(crate) fn search(&self) -> Result<(), tenter::Error> {
         let Ok(mut searched) = self.searched.try_lock() else {
-            // Another request is at it.
+            // Another request is searching; the list may lack its newest finds for a moment.
             return Ok(());
         };
         if searched.is_some_and(|at| at.elapsed() < SEARCH_EVERY) {

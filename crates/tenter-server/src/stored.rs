@@ -1,4 +1,4 @@
-//! Tables of trials by their names.
+//! Tables of a trial by name.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use tenter_report::{TableGroups, TrialTable};
 
 use crate::error::ApiError;
 
-/// A table of a trial, open.
+/// Opens a table of a trial; a 404 if the trial has none of that name, a 409 if its file cannot be
+/// read.
 pub(crate) fn open(folder: &Path, table: &TrialTable) -> Result<TableGroups, ApiError> {
     if !table.is_in(folder) {
         return Err(ApiError::missing(format!(
@@ -14,13 +15,13 @@ pub(crate) fn open(folder: &Path, table: &TrialTable) -> Result<TableGroups, Api
             table.name
         )));
     }
-    // Its name is known, so the file is at fault: it is not finished, or damaged.
+    // The name is valid, so the file is at fault: unfinished or damaged.
     table
         .open(folder)
         .map_err(|error| ApiError::conflict(error.to_string()))
 }
 
-/// The table of a name.
+/// Returns the table with this name, whether or not a given trial has it.
 pub(crate) fn named(name: &str) -> Result<TrialTable, ApiError> {
     TrialTable::of_name(name).ok_or_else(|| {
         ApiError::missing(

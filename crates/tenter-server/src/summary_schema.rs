@@ -1,11 +1,11 @@
-//! The schema of `summary.json`, from the columns of its rows.
+//! JSON Schema of `summary.json`, made of the column declarations of its rows.
 
 use tenter_record::{CollectiveRow, EngineStats, JobRow, Kind, NoteRow, Row, Totals};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// `summary.json`.
+/// Stands for `summary.json` in the description of the interface.
 pub(crate) struct SummaryBody;
 
 impl ToSchema for SummaryBody {
@@ -65,7 +65,8 @@ impl PartialSchema for SummaryBody {
     }
 }
 
-/// An object with the columns of a row that it holds itself.
+/// Returns an object schema with the columns that a row stores itself. Columns that are joined from
+/// other tables are not in the file.
 fn row<R: Row>() -> ObjectBuilder {
     let own = R::COLUMNS.iter().filter(|column| !column.joined);
     own.fold(ObjectBuilder::new(), |object, column| {

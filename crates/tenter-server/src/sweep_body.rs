@@ -1,4 +1,4 @@
-//! A sweep as requests see it.
+//! Sweeps in the form of the interface.
 
 use serde::Serialize;
 use tenter::WorkspaceSweep;
@@ -30,7 +30,7 @@ pub(crate) struct SweepRow {
 }
 
 impl SweepRow {
-    /// A sweep that has ended and is known by its record alone.
+    /// Makes the row of a finished sweep from its record alone, as a report has it.
     pub(crate) fn of_record(id: i64, name: String, record: &SweepRecord) -> SweepRow {
         let trials = record.trials.len() as u64;
         SweepRow {
@@ -63,7 +63,7 @@ impl From<&WorkspaceSweep> for SweepRow {
     }
 }
 
-/// Tells everyone of a sweep that has changed.
+/// Sends a `sweep` event with the current state of sweep `id`.
 pub(crate) fn told_sweep(app: &App, id: i64) {
     if let Ok(Some(sweep)) = app.workspace.sweep(id) {
         app.events.tell("sweep", &SweepRow::from(&sweep));

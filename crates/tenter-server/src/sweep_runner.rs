@@ -1,4 +1,4 @@
-//! Runs the sweeps that wait, one after the other.
+//! Runs queued sweeps, one after the other.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use crate::state::{App, Shared};
 use crate::sweep_body::told_sweep;
 use crate::trial_body::told_trial;
 
-/// How long the thread waits for a sweep before it looks again.
+/// Time after which the thread looks at the queue again unasked.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The least time between two notes of how far a sweep is.
+/// Minimum time between two progress notes of a sweep.
 const NOTE_EVERY: Duration = Duration::from_millis(500);
 
-/// Runs what waits until the server ends.
+/// Runs queued sweeps until the server ends.
 pub(crate) fn run(app: &Shared) {
     while !app.is_closing() {
         match app.take_sweep(PATIENCE) {
@@ -25,7 +25,7 @@ pub(crate) fn run(app: &Shared) {
                 told_sweep(app, sweep.id);
             }
             Ok(None) => {}
-            // The ledger may be locked; it is looked at again.
+            // The ledger may be locked by another process; the next attempt follows.
             Err(_) => std::thread::sleep(PATIENCE),
         }
     }
@@ -33,6 +33,7 @@ pub(crate) fn run(app: &Shared) {
 
 fn carry_out(app: &Shared, sweep: &WorkspaceSweep) {
     told_sweep(app, sweep.id);
+    // A panic fails this sweep; the thread must live for those that follow.
     let simulated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| simulate(app, sweep)));
     let simulated =
         simulated.unwrap_or_else(|panic| Err(Error::Internal(crate::state::message_of(&*panic))));
@@ -40,7 +41,7 @@ fn carry_out(app: &Shared, sweep: &WorkspaceSweep) {
         Ok(state) => (state, None),
         Err(error) => (TrialState::Failed, Some(error.to_string())),
     };
-    // A ledger that cannot be written now has the sweep run on after the next start.
+    // If the ledger cannot be written now, the next start continues the sweep.
     let _ = app.workspace.sweep_ended(sweep.id, state, why.as_deref());
 }
 
@@ -66,19 +67,19 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
             TrialState::Incomplete
         }
     } else if app.is_closing() {
-        // It goes on after the next start.
+        // The next start continues it.
         TrialState::Queued
     } else {
         TrialState::Cancelled
     })
 }
 
-/// Notes how far a sweep is, and ends it where that was asked for.
+/// Observer of a running sweep: notes its progress, and stops it on request.
 struct Heard<'a> {
     app: &'a App,
     sweep: &'a WorkspaceSweep,
     noted: Option<Instant>,
-    /// When everyone was told of a trial last.
+    /// Time of the last `trial` event.
     told: Option<Instant>,
 }
 
@@ -93,11 +94,12 @@ impl Heard<'_> {
 
 impl SweepObserver for Heard<'_> {
     fn swept(&mut self, trial: &Swept<'_>) {
-        // A ledger that cannot be written now lacks a row; the results of the sweep have it.
+        // If the ledger cannot be written now, it lacks a row; the results of the sweep have it.
         let Ok(Some(id)) = self.app.workspace.note_swept(self.sweep, trial) else {
             return;
         };
-        // Many short trials end in a second: who watches asks for the list again, not for each.
+        // Many short trials end in a second. A client that watches reloads the list, so one event
+        // for several of them is enough.
         if self.told.is_none_or(|told| told.elapsed() >= NOTE_EVERY) {
             self.told = Some(Instant::now());
             told_trial(self.app, id);

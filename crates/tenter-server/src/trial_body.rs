@@ -1,4 +1,4 @@
-//! A trial as requests see it.
+//! Trials in the form of the interface.
 
 use serde::Serialize;
 use tenter::{Time, WorkspaceTrial};
@@ -146,7 +146,8 @@ struct TrialEvent {
     trial: Option<TrialRow>,
 }
 
-/// Tells everyone of a trial that has changed.
+/// Sends a `trial` event with the current state of trial `id`, or with its number alone if it was
+/// removed.
 pub(crate) fn told_trial(app: &App, id: i64) {
     match app.workspace.trial(id) {
         Ok(trial) => app.events.tell("trial", &TrialRow::from(trial)),
