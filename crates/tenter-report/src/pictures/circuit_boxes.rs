@@ -1,5 +1,5 @@
-//! Boxes stand for the switches of a tree in a picture: one for each switch, or for a pod or
-//! several leaves. The drawing chooses their places.
+//! Boxes that stand for switches in a picture of the tree: one for each switch, or one for a pod or
+//! several leaves. The drawing script places them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,54 +8,54 @@ use serde::Serialize;
 use super::text::count;
 use crate::tree::{Tree, TreeSwitch};
 
-/// The most leaves that are drawn one by one; beyond it a box stands for a pod or several leaves.
+/// Maximum number of leaves drawn one by one; beyond it a box stands for a pod or several leaves.
 const LEAVES: usize = 32;
-/// The most adjacent boxes.
+/// Maximum number of boxes side by side.
 const BOXES: usize = 40;
 
-/// The arrangement of boxes.
+/// Arrangement of boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Shape {
-    /// Leaves alone.
+    /// Leaves alone, in a ring.
     Ring,
-    /// A row for each tier, pod beside pod.
+    /// A row for each tier, pods side by side.
     Tree,
-    /// A row of groups below a box for each tier above them.
+    /// A row of pods or leaf groups, below one box for each higher tier.
     Layers,
 }
 
-/// A switch, or several of them.
+/// A box: one switch, or several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SwitchBox {
-    /// The switch, the pod, or the first of several.
+    /// Name of the switch or pod, or of the first of several.
     pub(super) name: String,
-    /// The last of several leaves or pods.
+    /// Name of the last of several leaves or pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last: Option<String>,
-    /// The tier of its highest row; that of leaves if leaves are among its switches.
+    /// Lowest tier among its switches: 1 if there are leaves.
     pub(super) tier: u32,
-    /// The pod whose frame is around it, if any.
+    /// Pod whose frame surrounds the box, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pod: Option<u32>,
-    /// Number of switches.
+    /// Number of switches in the box.
     pub(super) switches: usize,
     /// Number of leaves among them.
     pub(super) leaves: usize,
-    /// NICs on them.
+    /// Number of NICs on them.
     pub(super) hosts: u64,
 }
 
-/// The boxes of a tree.
+/// The boxes of a tree of switches.
 #[derive(Clone, Debug)]
 pub(super) struct Boxes {
-    /// From left to right within pods and tiers.
+    /// Boxes, from left to right within pods and tiers.
     pub(super) all: Vec<SwitchBox>,
     /// The box of each switch, by node index.
     pub(super) of_node: HashMap<u32, usize>,
-    /// How they are arranged.
+    /// Arrangement that the drawing uses.
     pub(super) shape: Shape,
-    /// Whether boxes may stand for several switches.
+    /// True if boxes may stand for several switches.
     pub(super) is_grouped: bool,
 }
 
@@ -67,7 +67,7 @@ struct Group<'a> {
 }
 
 impl Boxes {
-    /// The boxes of a tree.
+    /// Divides a tree into boxes.
     pub(super) fn of(tree: &Tree) -> Boxes {
         let top = tree.top();
         let widest = (1..=top).map(|tier| tree.count(tier)).max().unwrap_or(0);
@@ -123,7 +123,7 @@ impl Group<'_> {
     }
 }
 
-/// Each switch by itself: pods beside each other, from the leaves up, and the highest tier last.
+/// Makes a group of each switch: pod by pod, leaves first, and the highest tier last.
 fn single(tree: &Tree) -> Vec<Group<'_>> {
     let mut switches: Vec<&TreeSwitch> = tree.switches.iter().collect();
     let top = tree.top();
@@ -134,7 +134,7 @@ fn single(tree: &Tree) -> Vec<Group<'_>> {
     switches.into_iter().map(Group::one).collect()
 }
 
-/// The switches outside pods: a group for each tier above the leaves, the highest first.
+/// Groups switches outside pods by tier, without leaves, the highest tier first.
 fn upper(tree: &Tree) -> Vec<Group<'_>> {
     let mut upper: BTreeMap<u32, Vec<&TreeSwitch>> = BTreeMap::new();
     for switch in &tree.switches {
@@ -154,7 +154,8 @@ fn upper(tree: &Tree) -> Vec<Group<'_>> {
     upper.into_iter().rev().map(group).collect()
 }
 
-/// Pods, or leaves in the fabrics without; grouped so that there are not too many.
+/// Groups switches by pod, or leaf by leaf in fabrics without pods; then merges neighbours until
+/// there are at most [`BOXES`] groups.
 fn grouped(tree: &Tree) -> Vec<Group<'_>> {
     let top = tree.top();
     let mut groups: BTreeMap<u32, Group<'_>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The circuits of optical switches, over the tree: a picture before they changed and one after.
+//! Circuits of optical switches, drawn over the tree, state by state.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 use crate::trial_data::TrialData;
 
-/// Shares of capacity for which the full colour may stand.
+/// Loads, as shares of capacity, for which the full colour may stand.
 const FULL: [f64; 5] = [0.05, 0.1, 0.25, 0.5, 1.0];
 
-/// The heading of the pictures.
+/// Heading of the pictures.
 pub(super) const TITLE: &str = "Circuits";
 
-/// The pictures of several trials in the same colours, if one has optical switches; of those
-/// without, if they have as many hosts and leaves.
+/// Draws several trials in the same colours, if one has optical switches. Trials without them take
+/// part if they have the same numbers of hosts and leaves.
 pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     if trials.iter().all(|trial| trial.circuits.is_empty()) {
         return Vec::new();
@@ -41,9 +41,9 @@ pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> 
     explained(&alike)
 }
 
-/// A trial that is drawn.
+/// A trial to be drawn.
 struct Drawn {
-    /// Its name; not needed if it is the only one.
+    /// Name of the trial; `None` if it is the only one.
     name: Option<String>,
     circuits: Circuits,
     boxes: Boxes,
@@ -63,7 +63,7 @@ impl Drawn {
         }
     }
 
-    /// Its name before a sentence about it alone; empty if it is the only trial.
+    /// Returns the name, as the start of a sentence or title; empty if the trial is the only one.
     fn prefix(&self) -> String {
         let name = self.name.as_ref();
         name.map_or_else(String::new, |name| format!("{name}: "))
@@ -76,7 +76,7 @@ impl Drawn {
             .collect()
     }
 
-    /// The time of a state.
+    /// Names the position of a state in time.
     fn when(&self, place: usize) -> &'static str {
         match (self.circuits.states.len(), place) {
             (1, _) if self.is_optical => "All the time",
@@ -88,16 +88,16 @@ impl Drawn {
     }
 }
 
-/// The links of a state between boxes.
+/// Links of a state, summed between boxes.
 struct Bundled {
     known: Option<f64>,
-    /// By the boxes at their ends and their kind, the busiest last.
+    /// Links between two boxes, with their kind; the busiest last.
     between: Vec<(usize, usize, Kind, Sum)>,
-    /// Within a box, by box.
+    /// Links within a box, by box.
     inner: BTreeMap<usize, Sum>,
 }
 
-/// All links of a kind between two boxes.
+/// All links of one kind between two boxes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     count: u64,
@@ -127,7 +127,7 @@ impl Bundled {
         let mut between: Vec<_> = between
             .map(|((a, b, kind), sum)| (a, b, kind, sum))
             .collect();
-        // The busiest last, and so above the others.
+        // Later lines are drawn over earlier ones.
         between.sort_by(|a, b| a.3.busiest(known).total_cmp(&b.3.busiest(known)));
         Bundled {
             known,
@@ -151,7 +151,7 @@ impl Sum {
         }
     }
 
-    /// The share of its capacity, each way.
+    /// Returns the load as a share of capacity, in each direction.
     fn busy(&self, known: Option<f64>) -> Option<[f64; 2]> {
         let known = known?;
         Some([0, 1].map(|way| share(self.bytes[way], self.gbps[way], known)))
@@ -171,12 +171,12 @@ impl Sum {
     }
 }
 
-/// The common scale of pictures side by side.
+/// Scale that pictures side by side share.
 #[derive(Clone, Copy, Debug)]
 struct Common {
-    /// The share of a link's capacity that has the full colour.
+    /// Load that has the full colour, as a share of capacity.
     full: f64,
-    /// The most links that are drawn as one.
+    /// Maximum number of links that one line stands for.
     most: u64,
 }
 
@@ -194,7 +194,7 @@ impl Common {
     }
 }
 
-/// The picture of a state.
+/// Draws one state.
 fn picture(of: &Drawn, state: &State, links: &Bundled, common: Common) -> Plot<'static> {
     let mut dark = vec![0; of.boxes.all.len()];
     for (node, ports) in &state.dark {
@@ -230,12 +230,12 @@ fn picture(of: &Drawn, state: &State, links: &Bundled, common: Common) -> Plot<'
     })
 }
 
-/// From when to when a state lasted.
+/// Formats start and end of a state.
 fn span(state: &State) -> String {
     format!("{} to {}", time(state.from), time(state.to))
 }
 
-/// A picture for each lasting state of the circuits of a trial; none without optical switches.
+/// Draws each lasting state of a trial's circuits; nothing without optical switches.
 pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     if trial.circuits.is_empty() {
         return Vec::new();
@@ -243,7 +243,7 @@ pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     explained(&[Drawn::of(trial, None)])
 }
 
-/// The pictures of these in common colours, the first with the words for all.
+/// Draws trials in common colours; the first picture gets the explanation of all.
 fn explained(drawn: &[Drawn]) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = side_by_side(drawn).into_iter().flatten().collect();
     if let Some(first) = pictures.first_mut() {
@@ -252,7 +252,7 @@ fn explained(drawn: &[Drawn]) -> Vec<Picture> {
     pictures
 }
 
-/// What was the case in each state of the circuits, in a table; nothing without optical switches.
+/// Tabulates the states of a trial's circuits; nothing without optical switches.
 pub(super) fn sections(trial: &TrialData) -> Vec<Section> {
     if trial.circuits.is_empty() {
         return Vec::new();
@@ -264,7 +264,7 @@ pub(super) fn sections(trial: &TrialData) -> Vec<Section> {
     )]
 }
 
-/// The pictures of each of these with their titles, in common colours.
+/// Draws each trial's states, with titles, in common colours.
 fn side_by_side(drawn: &[Drawn]) -> Vec<Vec<Picture>> {
     let bundled: Vec<Vec<Bundled>> = drawn.iter().map(Drawn::bundled).collect();
     let common = Common::of(&bundled);
@@ -279,8 +279,7 @@ fn side_by_side(drawn: &[Drawn]) -> Vec<Vec<Picture>> {
     pictures.collect()
 }
 
-/// How the pictures are read: what is drawn, which states are omitted, and why links have no
-/// colour.
+/// Explains what is drawn, which states are left out, and why links may have no colour.
 fn words(drawn: &[Drawn]) -> Vec<String> {
     let mut text = "Switches as they are cabled, with the circuits of optical switches. Parallel links of one kind are one line, thicker for more links".to_owned();
     text.push_str(if drawn.iter().any(|of| of.boxes.is_grouped) {
@@ -315,13 +314,13 @@ fn words(drawn: &[Drawn]) -> Vec<String> {
     words
 }
 
-/// Which marks the pictures have that need an explanation.
+/// Marks in the pictures that need an explanation.
 struct Marked {
-    /// Colours of loads.
+    /// Some links are coloured by load.
     loads: bool,
-    /// Circuits that are not along a cable of the tree.
+    /// Some circuits do not follow a cable of the tree.
     moved: bool,
-    /// Ports without a circuit.
+    /// Some ports have no circuit.
     dark: bool,
 }
 
@@ -337,7 +336,7 @@ impl Marked {
     }
 }
 
-/// Explains colours, dashes and circles in sentences, where there are any.
+/// Explains colours, dashes and circles, if there are any.
 fn keys(drawn: &[Drawn]) -> Vec<&'static str> {
     let Marked { loads, moved, dark } = Marked::of(drawn);
     let keys = [
@@ -355,7 +354,7 @@ fn keys(drawn: &[Drawn]) -> Vec<&'static str> {
     shown.map(|(_, words)| words).collect()
 }
 
-/// A table of the states of a trial; empty columns are left out.
+/// Tabulates the states of a trial. Circuit counts that are zero in every state are left out.
 fn table(of: &Drawn) -> TextTable {
     let upper = upper_links(of);
     let heads = [
@@ -387,7 +386,7 @@ fn table(of: &Drawn) -> TextTable {
     table
 }
 
-/// The links between the highest two tiers.
+/// Names the links between the two highest tiers.
 fn upper_links(of: &Drawn) -> String {
     let tree = &of.circuits.tree;
     match tree.top() {
@@ -396,7 +395,7 @@ fn upper_links(of: &Drawn) -> String {
     }
 }
 
-/// A row of the table.
+/// Returns a row of the table.
 fn cells(of: &Drawn, place: usize, state: &State) -> [String; 9] {
     let tree = &of.circuits.tree;
     let leaves = state.circuits(tree, 1, 1);

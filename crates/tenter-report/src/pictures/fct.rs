@@ -1,4 +1,4 @@
-//! Flow completion times as cumulative distributions, one picture for each collective.
+//! Flow completion times as cumulative distributions, a picture for each collective.
 
 use super::flow_sizes;
 use super::line_chart::{LineChart, extent};
@@ -15,7 +15,7 @@ pub(super) const TITLE: &str = "Flow completion times by collective and size";
 const HEIGHT: f64 = 300.0;
 const LEAD: &str = "A line for each size, without warm-up iterations: the share of the flows that were complete within a time, from posting to the last byte at the receiver.";
 
-/// The distributions of each collective, and the slowdowns of loads by flow size.
+/// Draws the distributions of each collective, and the slowdowns of loads by flow size.
 pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     let chunks = sorted_chunks(trial);
     let runs = runs(trial, &chunks);
@@ -49,8 +49,9 @@ fn picture(operation: &str, lines: &[DrawnLine]) -> Option<Picture> {
     Some(chart.picture(LEAD, &x, &y))
 }
 
-/// The distribution over all measured iterations of one size.
+/// Returns the distribution over all measured iterations of one size.
 fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
+    // With nothing but warm-up iterations, these are drawn.
     let judged = runs.iter().any(|run| !run.row.warm_up);
     let counted = runs.iter().filter(|run| !judged || !run.row.warm_up);
     let chunks = counted.flat_map(|run| run.chunks);
@@ -62,7 +63,7 @@ fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
     }
     let row = runs.first()?.row;
     Some(DrawnLine {
-        // Each seed of a load moves other bytes, which name nothing.
+        // A load moves other bytes with each seed, so its size is no name.
         name: if row.collective == FLOWS {
             "all flows".to_owned()
         } else {

@@ -1,4 +1,4 @@
-//! Slowdowns by flow size, of jobs that run a workload of flows.
+//! Slowdowns by flow size, for jobs that run a workload of flows.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const HEIGHT: f64 = 280.0;
 
 type Percentile = fn(&FlowSizeRow) -> Option<f64>;
 
-/// The line of a percentile over the tenths of the flows.
+/// Returns the line of a percentile over the tenths of flows by size.
 fn line(name: &str, rows: &[&FlowSizeRow], of: Percentile) -> DrawnLine {
     let tenths = rows.iter().filter(|row| row.bucket.is_some());
     DrawnLine {
@@ -26,7 +26,7 @@ fn line(name: &str, rows: &[&FlowSizeRow], of: Percentile) -> DrawnLine {
     }
 }
 
-/// Percentiles of the slowdown over the size of the flows, for each job that draws sizes from a
+/// Draws percentiles of the slowdown by flow size, for each job that draws sizes from a
 /// distribution.
 pub(super) fn pictures(rows: &[FlowSizeRow]) -> Vec<Picture> {
     let percentiles: [(&str, Percentile); 4] = [
@@ -46,7 +46,7 @@ pub(super) fn pictures(rows: &[FlowSizeRow]) -> Vec<Picture> {
         .collect()
 }
 
-/// The slowdown by size of the jobs of these trials, a line for each trial.
+/// Draws the slowdowns by flow size for jobs of several trials, with a line for each trial.
 pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     let rows = trials.iter().flat_map(|trial| &trial.summary.flow_sizes);
     let jobs: BTreeSet<&str> = rows.map(|row| row.job_name.as_str()).collect();

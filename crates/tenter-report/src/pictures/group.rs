@@ -1,17 +1,17 @@
-//! Pictures that belong together.
+//! Groups of pictures.
 
 use super::plot::Picture;
 use crate::table::Section;
 
-/// Pictures of one kind.
+/// Pictures of one kind, with the tables below them.
 #[derive(Clone, Debug)]
 pub struct PictureGroup {
-    /// A word without spaces, by which a page finds the group.
+    /// Identifier of the group: one word, which requests name.
     pub name: &'static str,
-    /// Its heading.
+    /// Heading above the pictures.
     pub title: &'static str,
-    /// The pictures in the order in which they are shown.
+    /// Pictures in the order in which they are shown.
     pub pictures: Vec<Picture>,
-    /// Answers that stand below them.
+    /// Tables below the pictures.
     pub sections: Vec<Section>,
 }

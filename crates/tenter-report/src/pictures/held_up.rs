@@ -1,4 +1,4 @@
-//! What is known of the chunks that held a collective up.
+//! Findings about the chunks that held a collective up.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::chain::{Chain, Link};
 use crate::trial_data::{PortSample, TrialData};
 use tenter_record::Tiers;
 
-/// Ports by their lookup keys.
+/// Ports of a trial, by node.
 pub(super) struct Ports<'a> {
     trial: &'a TrialData,
     tiers: &'a Tiers,
@@ -36,12 +36,12 @@ impl<'a> Ports<'a> {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// The port of a NIC.
+    /// Returns the port of a NIC.
     fn nic(&self, host: u32) -> Option<&'a PortRow> {
         self.node(host).first().copied()
     }
 
-    /// The port of the switch that leads to a NIC.
+    /// Returns the switch port that leads to a NIC.
     fn last_hop(&self, host: u32) -> Option<&'a PortRow> {
         let nic = self.nic(host)?;
         let ports = self.node(self.tiers.node(&nic.peer_name)?);
@@ -51,7 +51,8 @@ impl<'a> Ports<'a> {
             .copied()
     }
 
-    /// Samples within a span of time, or the first after it if it falls between two.
+    /// Returns the samples within a span of time, and those of the first instant after it, which
+    /// cover its end.
     fn samples(&self, from: f64, to: f64) -> &'a [PortSample] {
         let samples = &self.trial.samples;
         let first = samples.partition_point(|sample| sample.time < from);
@@ -63,8 +64,8 @@ impl<'a> Ports<'a> {
         &samples[first..last]
     }
 
-    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with its
-    /// paused time.
+    /// Returns the deepest queue of `ports` while the chunk was in transfer, and the port's name
+    /// with its paused time.
     fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
         let samples = self.samples(link.chunk.first_sent, link.chunk.received);
         let of = |sample: &PortSample| {
@@ -85,7 +86,7 @@ impl<'a> Ports<'a> {
         (queue > 0.0).then_some((queue, place))
     }
 
-    /// The known facts about the ports of a chunk.
+    /// Returns findings about the ports on a chunk's path, each a phrase.
     pub(super) fn findings(&self, link: &Link) -> Vec<String> {
         let mut findings = Vec::new();
         let Some((nic, last)) = self
@@ -101,6 +102,7 @@ impl<'a> Ports<'a> {
                 time(nic.paused.as_ns())
             ));
         }
+        // Only both ends of the path are certain: load balancing may choose any port between them.
         if let Some((queue, name)) = self.deepest(link, &[last]) {
             findings.push(format!("{} queued at the last hop {name}", bytes(queue)));
         }
@@ -131,37 +133,36 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// What held one collective up: the chain of chunks that ends with the last one to arrive, in the
-/// iteration that took longest.
+/// The chain of chunks that held a collective up, in the iteration that took longest.
 #[derive(Clone, Debug)]
 pub struct HeldUp {
     /// Index of the job.
     pub job: u32,
-    /// Its name.
+    /// Name of the job.
     pub job_name: String,
     /// Index of the collective in the job's run order.
     pub collective: u32,
-    /// The iteration.
+    /// Number of the iteration that took longest.
     pub iteration: u32,
-    /// The operation, its algorithm and its size.
+    /// Collective, algorithm, and size in bytes.
     pub operation: (String, String, u64),
-    /// When it began, in ns.
+    /// Start of the iteration, in ns since the start of the simulation.
     pub start: f64,
-    /// The chain.
+    /// Chain that ends with the last chunk to arrive.
     pub chain: Chain,
-    /// Of each link what it is called, and what is known of the ports on its way; of those alone
-    /// that lost time, in long chains of those that lost most.
+    /// Name and findings of each link. Only the links that lost most time have findings, at most
+    /// about 64 of them.
     pub links: Vec<(String, Option<Vec<String>>)>,
-    /// The parts of its time, and where it has several links, the chain over time.
+    /// Pictures of the time's parts and, for a chain of several links, of the chain over time.
     pub pictures: Vec<Picture>,
 }
 
-/// Links whose ports are looked at.
+/// Number of links, of those that lost most, whose ports are examined.
 const LOOKED_AT: usize = 64;
-/// About the most marks of the chains of all collectives together.
+/// Approximate limit of marks in the chains of all collectives together.
 const MARKS: usize = 20_000;
 
-/// What held up each collective of a trial, one after the other.
+/// Returns what held up each collective of a trial, in the order of jobs and collectives.
 pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
     let tiers = Tiers::of(&trial.ports, &trial.switches);
     let ports = Ports::of(trial, &tiers);

@@ -1,22 +1,22 @@
-//! Pictures of what held a collective up: the parts of its time, and the chain of its chunks.
+//! Pictures of a chain: the parts of its time, and its chunks over time.
 
 use super::plot::{ChunkChain, Num, Picture, Plot, Whole};
 use crate::chain::{Chain, Link};
 
-/// The most marks of one chain; of a longer chain neighbours are one.
+/// Maximum number of marks in one chain; in a longer one, neighbours share a mark.
 pub(super) const DRAWN: usize = 500;
 
-/// A part of the time of a collective.
+/// A part of a collective's time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) ns: f64,
-    /// Its colour among those of lines.
+    /// Index in the palette of lines.
     pub(super) colour: usize,
 }
 
-/// The parts of a chain's time in the order of what a chunk goes through. The time held by rates is
-/// among them where congestion control held any sender.
+/// Returns the parts of a chain's time, in the order in which a chunk passes them. Time held by
+/// rates is included if congestion control held any sender.
 pub(super) fn parts_of_time(chain: &Chain) -> impl Iterator<Item = Part> {
     let alone = if chain.knows_alone {
         "without other traffic"
@@ -35,7 +35,7 @@ pub(super) fn parts_of_time(chain: &Chain) -> impl Iterator<Item = Part> {
     shown.map(|(_, name, ns, colour)| Part { name, ns, colour })
 }
 
-/// The parts of the whole time, as one bar.
+/// Draws the parts of the whole time as one bar.
 pub(super) fn parts(chain: &Chain) -> Picture {
     const TITLE: &str = "Parts of the completion time";
     let parts = parts_of_time(chain).map(|part| (part.name, Num(part.ns), part.colour));
@@ -47,7 +47,7 @@ pub(super) fn parts(chain: &Chain) -> Picture {
     plot.picture(TITLE, "")
 }
 
-/// The chunk of a link for people.
+/// Names a link's chunk.
 pub(super) fn name(link: &Link) -> String {
     format!(
         "rank {} → {}, step {}, chunk {}",
@@ -55,13 +55,13 @@ pub(super) fn name(link: &Link) -> String {
     )
 }
 
-/// What a chunk took longer than alone once its first bit was sent.
+/// Returns the transfer time beyond `alone`, in ns.
 fn slowed(link: &Link) -> f64 {
     link.held[1] + link.excess()
 }
 
-/// The chunks of a chain one after the other, as at most so many marks; a chunk alone has no
-/// picture.
+/// Draws the chunks of a chain one after the other, with at most `most` marks. A single chunk has
+/// no picture.
 pub(super) fn strip(chain: &Chain, start: f64, most: usize) -> Option<Picture> {
     const TITLE: &str = "The chunks of the chain over time";
     const COLUMNS: [(&str, &str); 2] = [("lost on the way", "ns"), ("held by its rate", "ns")];

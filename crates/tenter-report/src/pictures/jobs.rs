@@ -1,20 +1,20 @@
-//! The jobs of trials over time: a lane for each job, a bar for each collective.
+//! Jobs over time: a lane for each job, a bar for each collective.
 
 use super::plot::{Num, Picture, Plot, Timeline};
 use crate::trial_data::TrialData;
 use tenter_record::JobSummary;
 
-/// More bars are narrower than a pixel each.
+/// Maximum number of bars; more would be narrower than a pixel each.
 const BARS: usize = 4_000;
 
-/// What the numbers of a bar are.
+/// Names and units of a bar's numbers.
 const COLUMNS: [(&str, &str); 3] = [("collective", ""), ("iteration", ""), ("size", "bytes")];
 
-/// The heading of the picture.
+/// Heading of the picture.
 pub(super) const TITLE: &str = "Jobs over time";
 
-/// The picture of trials, if there is more than one bar; lanes are named by trial where there are
-/// several.
+/// Draws the jobs of `trials`, if there is more than one bar. Lanes are named by trial if there are
+/// several trials.
 pub(super) fn picture(trials: &[&TrialData], names: &[String]) -> Option<Picture> {
     let jobs = trials.iter().zip(names).flat_map(|(trial, name)| {
         let jobs = trial.summary.jobs.iter();

@@ -1,4 +1,4 @@
-//! Lines over axes.
+//! Line charts.
 
 use tenter_study::DASHES;
 
@@ -6,30 +6,30 @@ use super::plot::{Axis, Lines, Num, Picture, Plot, Series, pairs};
 use super::scale::Scale;
 use crate::drawings::DrawnLine;
 
-/// Colours of lines; there are [`DASHES`] kinds of dashes.
+/// Number of colours for lines; each may come with one of [`DASHES`] dash patterns.
 const COLOURS: usize = 8;
 
-/// Lines that share axes.
+/// Lines over common axes.
 #[derive(Clone, Debug)]
 pub(super) struct LineChart<'a> {
-    /// A description for readers who do not see it.
+    /// Description for readers who cannot see the chart.
     pub(super) title: &'a str,
-    /// The quantities of the axes, without units.
+    /// Quantity of the horizontal axis, without unit.
     pub(super) x_label: &'a str,
-    /// The same, upwards.
+    /// Quantity of the vertical axis, without unit.
     pub(super) y_label: &'a str,
-    /// Height of the drawing.
+    /// Height of the drawing, in CSS pixels.
     pub(super) height: f64,
-    /// Whether a line stays at a value until the next point.
+    /// True if a line stays at a value until the next point.
     pub(super) steps: bool,
-    /// This number of consecutive lines belongs together: they share a colour and differ by dashes.
+    /// Number of consecutive lines that share a colour and differ by dashes.
     pub(super) family: usize,
-    /// The lines, their points in base units.
+    /// Lines, with points in base units.
     pub(super) lines: &'a [DrawnLine],
 }
 
 impl LineChart<'_> {
-    /// The drawing, with how to read it.
+    /// Makes the picture, with the text above it.
     pub(super) fn picture(&self, lead: impl Into<String>, x: &Scale, y: &Scale) -> Picture {
         let series = self.lines.iter().enumerate().map(|(index, line)| Series {
             name: &line.name,
@@ -47,7 +47,7 @@ impl LineChart<'_> {
         .picture(self.title, lead)
     }
 
-    /// The colour of a line, counted on through the kinds of dashes.
+    /// Returns the palette index of a line: colours first, then further dash patterns.
     fn colour(&self, index: usize) -> usize {
         let (family, member) = (index / self.family, index % self.family);
         let dash = (family / COLOURS + member) % DASHES;
@@ -55,7 +55,7 @@ impl LineChart<'_> {
     }
 }
 
-/// The least and the greatest value of these lines, across and upwards.
+/// Returns the least and greatest values of all points, horizontally and vertically.
 pub(super) fn extent(lines: &[DrawnLine]) -> ((f64, f64), (f64, f64)) {
     let none = (f64::INFINITY, 0.0);
     let wider = |(least, most): (f64, f64), value| (f64::min(least, value), f64::max(most, value));

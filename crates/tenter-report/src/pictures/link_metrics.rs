@@ -1,10 +1,10 @@
-//! What links are coloured by.
+//! Metrics by which links are coloured.
 
 use tenter_record::PortRow;
 
-/// What is drawn of the link that a port sends over.
+/// A metric of the link that a port sends over.
 pub(super) struct LinkMetric {
-    /// The word of its button.
+    /// Key of its button.
     pub(super) word: &'static str,
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
@@ -13,9 +13,9 @@ pub(super) struct LinkMetric {
 }
 
 impl LinkMetric {
-    /// The greatest value of those ports that were read; no number if none was.
+    /// Returns the greatest value of the ports whose counter was read; NaN if none was.
     pub(super) fn most(&self, ports: &[&PortRow]) -> f64 {
-        // A number that is not 0 is one, be it of part of the column.
+        // A value above 0 was read, even if other rows of the column were not.
         let read = ports
             .iter()
             .filter(|port| !port.unread.lacks(self.column) || (self.value)(port) > 0.0);
@@ -23,13 +23,13 @@ impl LinkMetric {
         most.unwrap_or(f64::NAN)
     }
 
-    /// What has the full colour if this is the greatest value.
+    /// Returns the value with the full colour, if `greatest` is the greatest one.
     pub(super) fn full(&self, greatest: f64) -> f64 {
         if self.unit == "%" { 100.0 } else { greatest }
     }
 }
 
-/// In the order of their buttons.
+/// Metrics in the order of their buttons.
 pub(super) const METRICS: [LinkMetric; 4] = [
     LinkMetric {
         word: "u",

@@ -1,4 +1,4 @@
-//! The links of the fabric, tier by tier, coloured by load, pauses or drops.
+//! Links of the fabric, tier by tier, coloured by load, pauses, drops or queues.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,16 @@ use super::text::{add, count, number};
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
-/// The most cells of one direction; beyond it neighbours share a cell that shows the greatest.
+/// Maximum number of cells per direction; beyond it, neighbours share a cell that shows the
+/// greatest value.
 const CELLS: usize = 4_096;
-/// The most rows of one direction.
+/// Maximum number of rows per direction.
 const ROWS: usize = 128;
 
-/// The heading of the section.
+/// Heading of the section.
 pub(super) const TITLE: &str = "Links";
 
-/// The links of each tier in each direction: upwards first, from the NICs; then down again.
+/// Draws the links of each tier in each direction: upwards from the NICs, then down again.
 pub(super) fn pictures(trial: &TrialData, tiers: &Tiers) -> Vec<Picture> {
     let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
     for port in &trial.ports {
@@ -35,7 +36,7 @@ pub(super) fn pictures(trial: &TrialData, tiers: &Tiers) -> Vec<Picture> {
         .collect()
 }
 
-/// The numbers of each link; the greatest of any link has the full colour.
+/// Describes the metrics; the greatest value of any link has the full colour.
 fn metrics(ports: &[PortRow]) -> [CellMetric<'static>; 4] {
     let ports: Vec<&PortRow> = ports.iter().collect();
     METRICS.each_ref().map(|of| CellMetric {
@@ -47,14 +48,15 @@ fn metrics(ports: &[PortRow]) -> [CellMetric<'static>; 4] {
     })
 }
 
-/// All links from one tier to another.
+/// Draws all links from one tier to another.
 fn direction(
     name: String,
     way: Direction,
     ports: &[&PortRow],
     metrics: &[CellMetric<'_>],
 ) -> Picture {
-    // NICs have one port each; their row is that of the switch to which they are cabled.
+    // NICs have one port each, which would be a row with one cell. They are put into the row of
+    // their switch.
     let mut rows: Vec<(&str, Vec<&PortRow>)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for &port in ports {
@@ -94,7 +96,7 @@ fn direction(
     cells.picture(name, lead)
 }
 
-/// The utilisation of the ports whose counters were read, in words.
+/// Describes the utilisation of the ports whose counters were read.
 fn utilisation(ports: &[&PortRow]) -> String {
     let read = ports
         .iter()
@@ -120,7 +122,7 @@ fn utilisation(ports: &[&PortRow]) -> String {
     text
 }
 
-/// The cells of all rows: neighbours share one where there are too many.
+/// Divides rows into cells; neighbours share a cell if there are too many.
 fn cells(rows: &[(String, Vec<&PortRow>)]) -> Vec<CellRow> {
     let total: usize = rows.iter().map(|row| row.1.len()).sum();
     let per_cell = total.div_ceil(CELLS).max(1);

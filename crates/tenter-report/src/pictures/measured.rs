@@ -1,4 +1,4 @@
-//! Simulated beside measured, by size: a picture and a table for each file and operation.
+//! Simulated beside measured values by size: a picture and a table for each file and operation.
 
 use tenter_record::DeviationRow;
 use tenter_units::Time;
@@ -13,7 +13,7 @@ use crate::drawings::DrawnLine;
 
 const HEIGHT: f64 = 320.0;
 
-/// A picture of each file and operation, and the rows of all.
+/// Draws each file and operation, with the table of all rows.
 pub fn measured_group(beside: &Beside) -> PictureGroup {
     PictureGroup {
         name: "measured",
@@ -23,7 +23,8 @@ pub fn measured_group(beside: &Beside) -> PictureGroup {
     }
 }
 
-/// What is drawn of a row: bus bandwidth where all have it, else the time.
+/// Returns a row's measured and simulated value: the bus bandwidth if all rows have it, else the
+/// time.
 type Value = fn(&DeviationRow) -> [Option<f64>; 2];
 
 fn bandwidths(row: &DeviationRow) -> [Option<f64>; 2] {
@@ -38,7 +39,7 @@ fn times(row: &DeviationRow) -> [Option<f64>; 2] {
     [row.measured_time, row.time].map(|time| time.map(Time::as_ns))
 }
 
-/// The measured line, and one for each trial.
+/// Draws a line for the measurement, and one for each trial.
 fn picture(block: &[DeviationRow]) -> Option<Picture> {
     let first = block.first()?;
     let has = |value: Value| {

@@ -1,5 +1,5 @@
-//! Pictures of trials that a page cannot make of their tables: data for the functions that draw,
-//! with the words above it.
+//! Pictures of trials that a page cannot draw from tables alone: data for the drawing script, with
+//! the text above them.
 
 mod circuit_boxes;
 mod circuits;
@@ -38,7 +38,7 @@ use crate::trial_data::TrialData;
 type Of = fn(&TrialData) -> Vec<Picture>;
 type Answers = fn(&TrialData) -> Vec<Section>;
 
-/// Name, heading, pictures and answers of each group.
+/// Name, heading, pictures and tables of each group.
 const GROUPS: [(&str, &str, Of, Answers); 6] = [
     (
         "operations",
@@ -68,7 +68,7 @@ fn of_jobs(trial: &TrialData) -> Vec<Picture> {
         .collect()
 }
 
-/// The pictures of a trial, of one group or of all; groups that have none are left out.
+/// Returns the pictures of a trial, of one group or of all. Empty groups are left out.
 pub fn pictures(trial: &TrialData, group: Option<&str>) -> Vec<PictureGroup> {
     let asked = GROUPS
         .into_iter()
