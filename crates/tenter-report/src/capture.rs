@@ -1,4 +1,4 @@
-//! `capture.pcapng`: captured frames for Wireshark and other programs that read packet captures.
+//! Writes `capture.pcapng`: captured frames for Wireshark and other readers of packet captures.
 
 mod headers;
 mod pcapng;
@@ -14,10 +14,10 @@ use tenter_record::{Capture, CapturedFrame, CapturedPort, FrameContent};
 use crate::TrialError;
 use pcapng::{Interface, Kept};
 
-/// The FCS of a frame, which captures leave out.
+/// Bytes of a frame's FCS, which captures leave out.
 const FCS_BYTES: u16 = 4;
 
-/// Writes captured frames to a file.
+/// Writes captured frames to the file `path`.
 pub(crate) fn write_capture(path: &Path, capture: &Capture) -> Result<(), TrialError> {
     let write = || {
         let mut out = BufWriter::new(File::create(path)?);

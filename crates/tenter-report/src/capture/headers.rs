@@ -1,4 +1,6 @@
-//! The bytes of frames: Ethernet, IPv4, UDP and the headers of `RoCEv2`, and pause frames.
+//! Bytes of captured frames: Ethernet, IPv4, UDP and `RoCEv2` headers, and pause frames.
+//!
+//! The simulation keeps no payload; payload bytes are zero.
 //!
 //! Sources: IEEE 802.3 and 802.1Qbb; RFC 791 and 768; the `InfiniBand` Architecture Specification,
 //! volume 1, with its Annex A17 for `RoCEv2`.
@@ -7,11 +9,11 @@ use tenter_record::{CapturedFrame, FrameContent, RoceBody, RocePacket};
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_MAC_CONTROL: u16 = 0x8808;
-/// The first of two values that IEEE 802 leaves to local experiments.
+/// First of the two ethertypes that IEEE 802 reserves for local experiments.
 const ETHERTYPE_EXPERIMENTAL: u16 = 0x88b5;
-/// Where MAC control frames go: to the other end of the link.
+/// Multicast address of MAC control frames, which the other end of the link consumes.
 const MAC_CONTROL_ADDRESS: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 1];
-/// Priority-based flow control.
+/// MAC control opcode of priority-based flow control (IEEE 802.1Qbb).
 const OPCODE_PFC: u16 = 0x0101;
 
 const ETHERNET_BYTES: usize = 14;
@@ -30,19 +32,19 @@ const WRITE_ONLY: u8 = 0x0a;
 const ACKNOWLEDGE: u8 = 0x11;
 const DATAGRAM_SEND_ONLY: u8 = 0x64;
 const CONGESTION_NOTIFICATION: u8 = 0x81;
-/// The queue pair has its first path (`MigReq`).
+/// BTH bit `MigReq`: the queue pair uses its primary path.
 const MIGRATED: u8 = 0x40;
 const DEFAULT_PARTITION: u16 = 0xffff;
 const BECN: u8 = 0x40;
 const ASKS_FOR_ACK: u8 = 0x80;
-/// An acknowledgement that grants no end-to-end credits.
+/// AETH syndrome of an ACK without end-to-end credits.
 const SYNDROME_ACK: u8 = 0x1f;
 const SYNDROME_SEQUENCE_ERROR: u8 = 0x60;
-/// The queue key of the general services interface.
+/// Q_Key of the general services interface, to which connection management belongs.
 const QUEUE_KEY: u32 = 0x8001_0000;
 const MANAGEMENT_BYTES: usize = 256;
 
-/// The bytes of a frame without FCS, of which there are so many.
+/// Returns the `length` bytes of a frame, without FCS.
 pub(super) fn bytes(frame: &CapturedFrame, length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length.max(64));
     match &frame.content {
@@ -63,6 +65,7 @@ pub(super) fn bytes(frame: &CapturedFrame, length: usize) -> Vec<u8> {
             ethernet(&mut bytes, frame.receiver, frame, ETHERTYPE_EXPERIMENTAL);
         }
     }
+    // Before the CRC, which covers the payload.
     bytes.resize(length, 0);
     if matches!(frame.content, FrameContent::Roce(_)) {
         let crc = invariant_crc(&bytes);
@@ -79,7 +82,7 @@ fn ethernet(bytes: &mut Vec<u8>, receiver: [u8; 6], frame: &CapturedFrame, kind:
     bytes.extend(kind.to_be_bytes());
 }
 
-/// Pauses a class for some quanta, or resumes it (0).
+/// Appends a PFC frame that pauses `class` for `quanta` × 512 bit times, or resumes it (0).
 fn pause(bytes: &mut Vec<u8>, class: u8, quanta: u16) {
     bytes.extend(OPCODE_PFC.to_be_bytes());
     bytes.extend((1_u16 << (class & 7)).to_be_bytes());
@@ -93,7 +96,7 @@ fn roce(bytes: &mut Vec<u8>, packet: &RocePacket, length: usize) {
     let ip_bytes = length.saturating_sub(ETHERNET_BYTES);
     let short = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX).to_be_bytes();
     let mut ip = Vec::with_capacity(IPV4_BYTES);
-    // Version 4, of five words.
+    // IP version 4, header of five words.
     ip.extend([0x45, packet.dscp << 2 | packet.ecn]);
     ip.extend(short(ip_bytes));
     ip.extend(0_u16.to_be_bytes());
@@ -109,13 +112,13 @@ fn roce(bytes: &mut Vec<u8>, packet: &RocePacket, length: usize) {
     bytes.extend(packet.source_port.to_be_bytes());
     bytes.extend(ROCE_PORT.to_be_bytes());
     bytes.extend(short(ip_bytes.saturating_sub(IPV4_BYTES)));
-    // The checksum of `RoCEv2` packets is zero: the ICRC protects them.
+    // The UDP checksum of `RoCEv2` is zero: the ICRC protects the packet.
     bytes.extend(0_u16.to_be_bytes());
     base_transport(bytes, packet);
     extended_transport(bytes, packet);
 }
 
-/// The base transport header (BTH).
+/// Appends the base transport header (BTH).
 fn base_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     let opcode = match packet.body {
         RoceBody::Write {
@@ -140,7 +143,7 @@ fn base_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     bytes.extend(three(packet.sequence));
 }
 
-/// What follows the BTH: RETH, AETH, or DETH with the head of a management datagram.
+/// Appends what follows the BTH: RETH, AETH, or DETH with the head of a management datagram.
 fn extended_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     match packet.body {
         RoceBody::Write {
@@ -148,7 +151,7 @@ fn extended_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
             message_bytes,
             ..
         } => {
-            // The model has no memory: address and key are zero.
+            // The model has no host memory: virtual address and key are zero.
             bytes.extend(0_u64.to_be_bytes());
             bytes.extend(0_u32.to_be_bytes());
             bytes.extend(message_bytes.to_be_bytes());
@@ -163,7 +166,8 @@ fn extended_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     }
 }
 
-/// A message of the connection manager: the numbers of its queue pair, all else zero.
+/// Appends a message of the connection manager that names its queue pair; all other fields are
+/// zero.
 fn connect(bytes: &mut Vec<u8>, is_reply: bool, own_queue_pair: u32) {
     const BASE_VERSION: u8 = 1;
     const COMMUNICATION_MANAGEMENT: u8 = 7;
@@ -171,11 +175,11 @@ fn connect(bytes: &mut Vec<u8>, is_reply: bool, own_queue_pair: u32) {
     const METHOD_SEND: u8 = 3;
     const REQUEST: u16 = 0x0010;
     const REPLY: u16 = 0x0013;
-    // From the head of the datagram to the number of the queue pair.
+    // Bytes from the head of the datagram to the number of the queue pair.
     const TO_NUMBER_OF_REQUEST: usize = 56;
     const TO_NUMBER_OF_REPLY: usize = 36;
     bytes.extend(QUEUE_KEY.to_be_bytes());
-    // Datagrams of the connection manager come from queue pair 1.
+    // The connection manager uses queue pair 1.
     bytes.extend(1_u32.to_be_bytes());
     let mut datagram = vec![
         BASE_VERSION,
@@ -199,13 +203,13 @@ fn connect(bytes: &mut Vec<u8>, is_reply: bool, own_queue_pair: u32) {
     bytes.extend(datagram);
 }
 
-/// The lower 24 bits of a number.
+/// Returns the lower 24 bits of a number, in network order.
 fn three(number: u32) -> [u8; 3] {
     let [_, high, middle, low] = number.to_be_bytes();
     [high, middle, low]
 }
 
-/// The checksum of an IPv4 header whose field for it is zero.
+/// Computes the checksum of an IPv4 header whose checksum field is zero.
 fn header_checksum(header: &[u8]) -> u16 {
     let words = header.chunks_exact(2).map(|pair| match pair {
         [high, low] => u32::from(u16::from_be_bytes([*high, *low])),
@@ -218,11 +222,14 @@ fn header_checksum(header: &[u8]) -> u16 {
     !u16::try_from(sum).unwrap_or(u16::MAX)
 }
 
-/// The invariant CRC of a frame that has room for it at its end: over what no switch changes.
+/// Computes the invariant CRC (ICRC) of a frame that has room for it at its end.
 ///
-/// Fields that switches may change count as ones: type of service, time to live, checksums, and the
-/// byte of the BTH with FECN and BECN; so does the local route header, which Ethernet has not.
+/// The ICRC covers what no switch changes. Fields that switches may change count as ones: type of
+/// service, time to live, checksums, and the BTH byte with FECN and BECN. So does the local route
+/// header, which Ethernet does not have.
 fn invariant_crc(frame: &[u8]) -> u32 {
+    // Offsets from the start of the IPv4 header: type of service, time to live, IPv4 checksum (2),
+    // UDP checksum (2), FECN and BECN.
     const MASKED: [usize; 7] = [1, 8, 10, 11, 26, 27, 32];
     let covered = frame.len().saturating_sub(ICRC_BYTES);
     let Some(covered) = frame.get(ETHERNET_BYTES..covered) else {
@@ -237,6 +244,7 @@ fn invariant_crc(frame: &[u8]) -> u32 {
         }
     }
     let mut crc = crc32fast::Hasher::new();
+    // The local route header that Ethernet lacks.
     crc.update(&[0xff; 8]);
     crc.update(&headers);
     crc.update(rest);

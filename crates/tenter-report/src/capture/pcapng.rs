@@ -1,4 +1,4 @@
-//! The blocks of pcapng that a capture has.
+//! The pcapng blocks that a capture consists of.
 //!
 //! Source: *PCAP Next Generation (pcapng) Capture File Format*, an Internet-Draft of the IETF's
 //! working group OPSAWG.
@@ -9,10 +9,10 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Readers see by it in which order bytes are.
+/// Tells readers the byte order of the file.
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const VERSION: [u16; 2] = [1, 0];
-/// The length of a section of which it is not said.
+/// Marks a section whose length is not stated.
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 const LINKTYPE_ETHERNET: u16 = 1;
 
@@ -25,17 +25,17 @@ const INTERFACE_SPEED: u16 = 8;
 const INTERFACE_RESOLUTION: u16 = 9;
 const PACKET_FLAGS: u16 = 2;
 
-/// Timestamps count in 10⁻¹² s.
+/// Timestamp resolution of 10⁻¹² s.
 const PICOSECONDS: u8 = 12;
 
-/// A block while it is put together.
+/// A block under construction.
 struct Block(Vec<u8>);
 
 impl Block {
     fn new(kind: u32) -> Block {
         let mut block = Block(Vec::with_capacity(192));
         block.u32(kind);
-        // The length, which is known at the end.
+        // Place of the length, which is known only at the end.
         block.u32(0);
         block
     }
@@ -48,14 +48,14 @@ impl Block {
         self.0.extend(value.to_le_bytes());
     }
 
-    /// Bytes that are filled up to a multiple of four.
+    /// Appends bytes, padded with zeros to a multiple of four.
     fn padded(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
         let length = self.0.len().next_multiple_of(4);
         self.0.resize(length, 0);
     }
 
-    /// An option; one that is longer than an option may be is cut off.
+    /// Appends an option. A value beyond 65,535 bytes is cut off.
     fn option(&mut self, code: u16, value: &[u8]) {
         let length = u16::try_from(value.len()).unwrap_or(u16::MAX);
         self.u16(code);
@@ -63,7 +63,7 @@ impl Block {
         self.padded(value.get(..usize::from(length)).unwrap_or(value));
     }
 
-    /// Ends the options; the bytes of the block with its length on both ends.
+    /// Ends the options and returns the block, with its length at both ends.
     fn finish(mut self) -> Vec<u8> {
         self.u32(0);
         let length = u32::try_from(self.0.len() + 4).unwrap_or(u32::MAX);
@@ -75,7 +75,7 @@ impl Block {
     }
 }
 
-/// The header of a section, written by an application.
+/// Returns a section header that names the writing application.
 pub(super) fn section(application: &str) -> Vec<u8> {
     let mut block = Block::new(SECTION_HEADER);
     block.u32(BYTE_ORDER_MAGIC);
@@ -86,19 +86,19 @@ pub(super) fn section(application: &str) -> Vec<u8> {
     block.finish()
 }
 
-/// An Ethernet port of which frames are captured.
+/// An Ethernet port whose frames are captured.
 pub(super) struct Interface<'a> {
-    /// Its name.
+    /// Name of the port, such as `leaf0:3`.
     pub(super) name: &'a str,
-    /// What it is.
+    /// Description that Wireshark shows beside the name.
     pub(super) description: &'a str,
     pub(super) address: MacAddress,
     pub(super) bits_per_second: u64,
-    /// The bytes that are kept of each frame.
+    /// Maximum number of bytes kept of each frame.
     pub(super) snap_bytes: u32,
 }
 
-/// The description of an interface.
+/// Returns the description block of an interface.
 pub(super) fn interface(of: &Interface<'_>) -> Vec<u8> {
     let mut block = Block::new(INTERFACE_DESCRIPTION);
     block.u16(LINKTYPE_ETHERNET);
@@ -112,21 +112,21 @@ pub(super) fn interface(of: &Interface<'_>) -> Vec<u8> {
     block.finish()
 }
 
-/// A frame of which bytes are kept.
+/// A captured frame, cut to the kept bytes.
 pub(super) struct Kept<'a> {
-    /// The index of its interface.
+    /// Index of the interface block in the file.
     pub(super) interface: u32,
-    /// When it was captured, in ps.
+    /// Capture time, in ps.
     pub(super) at: u64,
-    /// The bytes that are kept.
+    /// Kept bytes: the first ones of the frame.
     pub(super) bytes: &'a [u8],
-    /// Its length, whatever is kept.
+    /// Length of the whole frame in bytes, without FCS.
     pub(super) original_bytes: u32,
     pub(super) is_outbound: bool,
     pub(super) comment: Option<&'a str>,
 }
 
-/// The block of a frame.
+/// Returns the packet block of a frame.
 pub(super) fn packet(of: &Kept<'_>) -> Vec<u8> {
     let mut block = Block::new(ENHANCED_PACKET);
     block.u32(of.interface);
