@@ -9,17 +9,17 @@ use tenter_units::Time;
 use crate::table::FLOWS;
 use crate::trial_data::TrialData;
 
-/// A trial with its name.
+/// A trial's summary with the trial's name.
 #[derive(Clone, Debug)]
 pub struct NamedSummary {
-    /// Its name, unlike the others.
+    /// Name in tables; it differs from those of the other trials.
     pub name: String,
-    /// Its summary.
+    /// Summary of the trial, as `summary.json` has it.
     pub summary: Summary,
 }
 
 impl NamedSummary {
-    /// That of a trial, under the name of the trial.
+    /// Takes summary and name of a trial that was read.
     pub fn of(trial: &TrialData) -> NamedSummary {
         NamedSummary {
             name: trial.name(),
@@ -28,8 +28,8 @@ impl NamedSummary {
     }
 }
 
-/// What a reader of a comparison must know before its numbers: that trials at flow level stand
-/// beside others, and the notes of each trial, equal ones once; each a line without its end.
+/// Returns what a reader must know before the numbers, as lines without line ends: a warning if
+/// trials at flow level stand beside packet trials, and the notes of all trials, equal ones once.
 pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
     let of_flows = |trial: &&NamedSummary| trial.summary.engine.engine == EngineKind::Flow;
     let (flows, others): (Vec<_>, Vec<_>) = trials.iter().partition(of_flows);
@@ -49,37 +49,38 @@ pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
         .iter()
         .map(|trial| (trial.name.as_str(), trial.summary.notes.as_slice()));
     let notes = noted(of_trials);
-    // Whether a trial came to its end is said beside its numbers.
+    // The tables already say whether a trial ran to its end.
     let notes = notes.iter();
     let notes = notes.filter(|noted| noted.note.code != NoteCode::Stopped);
-    // Two trials of one kind are no variants of a study, so each is named.
+    // `line` leaves out the names when a note holds for all variants of a study. Trials are not
+    // variants of one thing, so each is named.
     lines.extend(notes.map(|noted| noted.line(usize::MAX)));
     lines
 }
 
-/// The names of a training's step and of an inference's requests among the collectives.
+/// Operation names beside those of collectives: a training's step, and an inference's requests.
 pub(crate) const TRAINING: &str = "training step";
 pub(crate) const INFERENCE: &str = "inference";
 
-/// The key by which rows of trials belong together: the job, then its operation. The algorithm is
-/// not part of it, so that algorithms can be compared.
+/// Key of rows that are compared with each other: job, then operation. The algorithm is not part of
+/// it, so that algorithms can be compared.
 type Key = (String, Within);
 
-/// Rows of trials that belong together, each with the place of its trial among the trials: a trial
-/// has one row of a group or none.
+/// Rows that are compared with each other, each with the index of its trial. A trial has at most
+/// one row of a group.
 pub type ComparisonGroup = Vec<(usize, ComparisonRow)>;
 
-/// The rows of all groups, one after the other.
+/// Returns the rows of all groups, one group after the other.
 pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     let groups = comparison_groups(trials).into_iter().flatten();
     groups.map(|(_, row)| row).collect()
 }
 
-/// The rows of all trials in groups that belong together, in the order in which these first occur,
-/// and a group of the trials as a whole; differences are against the first trial.
+/// Groups the rows of all trials, in the order in which groups first occur, followed by a group for
+/// whole trials. Differences are against the first trial.
 ///
-/// Jobs belong together by their name, or because no trial has another. A job that is one
-/// collective in every trial has no row beside that of the collective.
+/// Jobs match by name; if every trial has one job, these match whatever their names. A job that is
+/// one collective in every trial has no row beside the collective's.
 pub fn comparison_groups(trials: &[NamedSummary]) -> Vec<ComparisonGroup> {
     let single = trials.iter().all(|trial| trial.summary.jobs.len() == 1);
     let mut order: Vec<Key> = Vec::new();
@@ -115,17 +116,18 @@ pub fn comparison_groups(trials: &[NamedSummary]) -> Vec<ComparisonGroup> {
     groups
 }
 
-/// The job as a whole, or the collective, its size if that was given, and the number among equal
-/// ones.
+/// The whole job (`None`), or a collective: its name, its size if the scenario sets it, and its
+/// number among equal ones.
 type Within = Option<(String, Option<u64>, usize)>;
 
-/// The given size, if it is not a result: the bytes of a load of flows depend on the draws.
+/// Returns the size that the scenario asked for. A load of flows has none: its bytes depend on the
+/// draws.
 fn asked_bytes(row: &CollectiveRow) -> Option<u64> {
     (row.collective != FLOWS).then_some(row.size_bytes)
 }
 
-/// Whether in every trial the jobs of that name, or all for none, are one collective each, run once
-/// and with nothing before it.
+/// True if in every trial the jobs named `name` (all jobs if empty) are one collective each, run
+/// once with nothing before it.
 fn is_one_collective(trials: &[NamedSummary], name: &str) -> bool {
     let jobs = trials.iter().flat_map(|trial| &trial.summary.jobs);
     let mut same = jobs.filter(|job| name.is_empty() || job.job.name == name);
@@ -135,7 +137,7 @@ fn is_one_collective(trials: &[NamedSummary], name: &str) -> bool {
     })
 }
 
-/// The counters of a trial as a whole, independent of jobs.
+/// Returns the row of a trial as a whole: counters that belong to no job.
 fn row_of_trial(trial: &NamedSummary) -> ComparisonRow {
     let totals = &trial.summary.totals;
     let power = trial.summary.power.as_ref();
@@ -150,13 +152,13 @@ fn row_of_trial(trial: &NamedSummary) -> ComparisonRow {
     }
 }
 
-/// Whether a row is that of a trial as a whole.
+/// True for the row of a trial as a whole.
 pub(crate) fn is_whole_trial(row: &ComparisonRow) -> bool {
     row.xoff_frames.is_some()
 }
 
-/// The key of blocks of rows beside their collectives: the job of a row, or nothing if no trial has
-/// several, and the jobs of one block may have other names.
+/// Returns a function that gives the block key of a row beside its collective: its job, or an empty
+/// text if every trial has only one job, since jobs of one block may then have different names.
 pub(crate) fn job_of(rows: &[ComparisonRow]) -> impl Fn(&ComparisonRow) -> String + use<> {
     let mut jobs: BTreeMap<&str, &str> = BTreeMap::new();
     let of_jobs = rows.iter().filter(|row| !is_whole_trial(row));
@@ -174,7 +176,7 @@ pub(crate) fn job_of(rows: &[ComparisonRow]) -> impl Fn(&ComparisonRow) -> Strin
     }
 }
 
-/// The row of a job, then one for each collective of its run order.
+/// Returns the row of the job, then one for each collective in its run order.
 fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, ComparisonRow)> {
     let blank = ComparisonRow {
         trial: trial.name.clone(),
@@ -192,6 +194,8 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
             continue;
         }
         seen.push(first.index);
+        // Iterations of a collective share its index; equal collectives of one list do not, and are
+        // numbered.
         let asked = (first.collective.as_str(), asked_bytes(first));
         let alike = |(within, _): &&(Within, ComparisonRow)| {
             let of = within.as_ref().map(|within| (within.0.as_str(), within.1));
@@ -205,7 +209,7 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
     rows
 }
 
-/// The last step of a training and the requests of an inference, which their sections tell of.
+/// Returns rows for the last training step and for the requests of an inference.
 fn rows_of_model(
     trial: &NamedSummary,
     job: u32,
@@ -264,7 +268,8 @@ fn row_of_collective(
         Time::from_ps((sum / times.len() as u128) as u64)
     };
     let time = times.filter(|times| !times.is_empty()).as_ref().map(mean);
-    // Bandwidth is size over time, so that at the mean time it follows from that at another.
+    // Bandwidth is size over time, so its value at the mean time follows from the value at any
+    // other.
     let at_mean = |value: &dyn Fn(&CollectiveRow) -> Option<f64>| {
         let row = judged.first()?;
         Some(value(row)? * row.completion_time?.as_ns() / time?.as_ns())

@@ -1,4 +1,4 @@
-//! The tables of trials side by side.
+//! Tables of a comparison.
 
 use tenter_record::ComparisonRow;
 use tenter_units::Time;
@@ -8,8 +8,8 @@ use crate::numbers::{binary_size, decimals_for, grouped};
 use crate::table::{FLOWS, GRAPH, Section};
 use crate::text_table::{TextColumn, TextTable};
 
-/// The rows for people: a section for each job and operation, the trials of one size one below the
-/// other, and one of the trials as a whole.
+/// Returns the tables for people: a section for each job and operation, in which trials of one size
+/// follow each other, and one for whole trials.
 pub(crate) fn comparison_sections(rows: &[ComparisonRow]) -> Vec<Section> {
     let job_of = job_of(rows);
     let group = |row: &ComparisonRow| (is_whole_trial(row), job_of(row), row.collective.clone());
@@ -41,10 +41,10 @@ pub fn comparison_table(rows: &[ComparisonRow]) -> String {
     sections.iter().map(ToString::to_string).collect()
 }
 
-/// The name and the unit of a column, and its text for each row.
+/// Name, unit and cell text of a column.
 type Column<'c> = (&'c str, &'c str, &'c dyn Fn(&ComparisonRow) -> String);
 
-/// A table of trials by their times: the time, its difference, and further columns.
+/// Makes a table of trials with the time, its difference, and `columns`.
 fn timed_table(rows: &[ComparisonRow], name: &str, columns: &[Column<'_>]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     let mut heads = vec![
@@ -74,7 +74,7 @@ fn job_table(rows: &[ComparisonRow]) -> TextTable {
     timed_table(rows, "JCT", &[])
 }
 
-/// Steps of trainings: what each is the sum of, and what came of it.
+/// Makes the table of training steps: the parts of the step time, and the throughput.
 fn training_table(rows: &[ComparisonRow]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     timed_table(
@@ -90,7 +90,7 @@ fn training_table(rows: &[ComparisonRow]) -> TextTable {
     )
 }
 
-/// Requests to models.
+/// Makes the table of inference requests.
 fn inference_table(rows: &[ComparisonRow]) -> TextTable {
     let first = unit(rows.iter().map(|row| row.ttft_p50));
     let further = unit(rows.iter().map(|row| row.tpot_p50));
@@ -145,7 +145,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
     let whole = unit(rows.iter().map(|row| row.time));
     let flow = unit(rows.iter().map(|row| row.fct_p99));
     let against = against(rows);
-    // Flows of a load and graphs of operations have no bandwidth of an algorithm.
+    // A load of flows and a graph of operations have no algorithm bandwidth.
     let mut names = rows.iter().map(|row| row.collective.as_deref());
     let has_rates = !names.all(|name| matches!(name, Some(FLOWS | GRAPH)));
     let mut columns = vec![
@@ -197,7 +197,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
     table
 }
 
-/// The head of a column of differences: their reference.
+/// Returns the head of a difference column, which names the reference if its name is short.
 fn against(rows: &[ComparisonRow]) -> String {
     const SHOWN: usize = 16;
     let first = rows.first().map_or("", |row| &row.trial);
@@ -212,7 +212,7 @@ fn against(rows: &[ComparisonRow]) -> String {
 #[derive(Clone, Copy)]
 pub(crate) struct TimeUnit {
     pub(crate) name: &'static str,
-    /// How many nanoseconds it has.
+    /// Duration of one unit, in ns.
     ns: f64,
 }
 
@@ -232,7 +232,7 @@ impl TimeUnit {
     };
 }
 
-/// The unit in which the greatest of these times is a readable number, and its nanoseconds.
+/// Returns the unit in which the greatest of `times` is a readable number.
 pub(crate) fn unit(times: impl Iterator<Item = Option<Time>>) -> TimeUnit {
     let greatest = times.flatten().max().unwrap_or_default().as_ns();
     if greatest == 0.0 {

@@ -1,4 +1,4 @@
-//! Simulated beside measured: trials beside files of measurements, size by size.
+//! Simulated beside measured values: trials beside files of measurements, size by size.
 
 use tenter_record::{ComparisonRow, DeviationRow};
 use tenter_units::Time;
@@ -10,14 +10,15 @@ use crate::numbers::binary_size;
 use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Ranks or operations differ where the ratios of bandwidths differ by more than this.
+/// Ratios of bus to algorithm bandwidth that differ by more than this share come from different
+/// operations or rank counts.
 const FACTOR_TOLERANCE: f64 = 0.02;
 
-/// Puts the rows of a file of measurements after those of the first trial that have its collective
-/// and size, with differences against them.
+/// Inserts the rows of a measurement file after the first trial's rows with the same collective and
+/// size, with differences against them.
 ///
 /// # Errors
-/// A sentence, when the collective of the file is unclear, or no size is in both.
+/// A sentence, if the collective of the file is unclear, or no size is in both.
 pub fn add_measured(
     rows: &mut Vec<ComparisonRow>,
     measured: &Measured,
@@ -81,8 +82,8 @@ fn measured_time(row: &MeasuredRow) -> Option<Time> {
         .map(|time| Time::from_ps((time * 1e6).round() as u64))
 }
 
-/// The collective of a file: the one that it names, the given one, or the only one of the trials
-/// that it may be of.
+/// Determines the collective of a file: the one it names, the given one, or the only one in the
+/// trials that it can be.
 fn collective_of(
     rows: &[ComparisonRow],
     measured: &Measured,
@@ -129,20 +130,20 @@ fn collective_of(
     }
 }
 
-/// Trials beside files of measurements.
+/// Trials beside measurement files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// The sizes that both have: file by file, size by size, trial by trial.
+    /// Sizes that a trial and a file share: file by file, size by size, trial by trial.
     pub rows: Vec<DeviationRow>,
-    /// What raises doubts about the comparison.
+    /// Reasons to doubt the comparison, each a sentence.
     pub doubts: Vec<String>,
 }
 
 impl Beside {
-    /// Puts trials beside files; `collective` is that of files that name none.
+    /// Puts trials beside files. `collective` applies to files that name none.
     ///
     /// # Errors
-    /// A sentence, when the collective of a file is unclear.
+    /// A sentence, if the collective of a file is unclear.
     pub fn of(
         trials: &[NamedSummary],
         files: &[Measured],
@@ -154,7 +155,7 @@ impl Beside {
     }
 }
 
-/// The sizes that trials and files share.
+/// Returns the sizes that trials and files share.
 fn deviation_rows(
     trials: &[NamedSummary],
     files: &[Measured],
@@ -196,7 +197,8 @@ fn deviation(row: &ComparisonRow, file: &Measured, measured: &MeasuredRow) -> De
     }
 }
 
-/// Other numbers of ranks, sizes that only the files have, and the notes of the files.
+/// Returns reasons for doubt: different rank counts, sizes that only files have, and the notes of
+/// the files.
 fn doubts(trials: &[NamedSummary], files: &[Measured], rows: &[DeviationRow]) -> Vec<String> {
     let mut doubts = Vec::new();
     for file in files {
@@ -228,7 +230,7 @@ fn doubts(trials: &[NamedSummary], files: &[Measured], rows: &[DeviationRow]) ->
     doubts
 }
 
-/// Whether a trial has another number of ranks than a file, in words.
+/// Returns a sentence if the trial has another rank count than the file.
 fn ranks_differ(trial: &NamedSummary, file: &Measured, rows: &[&DeviationRow]) -> Option<String> {
     let beside = rows.iter().find(|row| row.trial == trial.name)?;
     let mut collectives = trial.summary.jobs.iter().flat_map(|job| &job.collectives);
@@ -244,6 +246,8 @@ fn ranks_differ(trial: &NamedSummary, file: &Measured, rows: &[&DeviationRow]) -
             )
         });
     }
+    // Without a rank count, the ratio of bus to algorithm bandwidth reveals it: 2(n − 1)/n for
+    // all-reduce, for instance.
     let own = same.busbw_gbytes_per_s? / same.algbw_gbytes_per_s?;
     let differs = (file.factor? / own - 1.0).abs() > FACTOR_TOLERANCE;
     differs.then(|| {
@@ -256,19 +260,20 @@ fn ranks_differ(trial: &NamedSummary, file: &Measured, rows: &[&DeviationRow]) -
     })
 }
 
-/// How far simulated values are from measured ones.
+/// Distance of simulated values from measured ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
-    /// Mean of the absolute deviations, in per cent.
+    /// Mean absolute deviation, in per cent.
     pub(crate) mean: f64,
-    /// The deviation farthest from zero, in per cent.
+    /// Deviation farthest from zero, in per cent.
     pub(crate) farthest: f64,
-    /// Its size in bytes.
+    /// Size of that deviation's row, in bytes.
     pub(crate) at_size: u64,
 }
 
 impl Spread {
-    /// That of the times of some rows, or of their bandwidths where only these were measured.
+    /// Summarises the time deviations of `rows`, or the bandwidth deviations where only these were
+    /// measured.
     pub(crate) fn of(rows: &[&DeviationRow]) -> Option<Spread> {
         let deviations = rows.iter().filter_map(|row| {
             let deviation = row.time_deviation.or(row.busbw_deviation)?;
@@ -289,7 +294,7 @@ impl Spread {
         })
     }
 
-    /// In words.
+    /// Formats the spread as a phrase.
     pub(crate) fn words(&self) -> String {
         format!(
             "mean absolute deviation {:.1} %, farthest {:+.1} % at {}",
@@ -300,7 +305,7 @@ impl Spread {
     }
 }
 
-/// Rows that belong together: of one file and one operation of one job.
+/// Splits rows into blocks of one file and one operation.
 pub(crate) fn blocks(rows: &[DeviationRow]) -> impl Iterator<Item = &[DeviationRow]> {
     rows.chunk_by(|a, b| {
         let key = |row: &DeviationRow| (row.measured.clone(), row.collective.clone());
@@ -308,7 +313,7 @@ pub(crate) fn blocks(rows: &[DeviationRow]) -> impl Iterator<Item = &[DeviationR
     })
 }
 
-/// The trials of a block, each with its rows.
+/// Splits a block by trial.
 pub(crate) fn by_trial(block: &[DeviationRow]) -> Vec<(&str, Vec<&DeviationRow>)> {
     let mut trials: Vec<(&str, Vec<&DeviationRow>)> = Vec::new();
     for row in block {
@@ -320,7 +325,7 @@ pub(crate) fn by_trial(block: &[DeviationRow]) -> Vec<(&str, Vec<&DeviationRow>)
     trials
 }
 
-/// The rows for people: a section for each file and operation.
+/// Returns the tables for people: a section for each file and operation.
 pub(crate) fn deviation_sections(rows: &[DeviationRow]) -> Vec<Section> {
     let section = |block: &[DeviationRow]| {
         let first = block.first()?;
@@ -340,7 +345,7 @@ pub(crate) fn deviation_sections(rows: &[DeviationRow]) -> Vec<Section> {
     blocks(rows).filter_map(section).collect()
 }
 
-/// The same as text.
+/// Renders [`deviation_sections`] as text.
 pub fn deviation_table(rows: &[DeviationRow]) -> String {
     let sections = deviation_sections(rows).into_iter();
     sections.map(|section| section.to_string()).collect()

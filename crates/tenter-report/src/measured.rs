@@ -1,5 +1,4 @@
-//! What was measured on real fabrics, by size: logs of nccl-tests, results of perftest, tables of
-//! one's own.
+//! Measurements on real fabrics, by size: logs of nccl-tests, results of perftest, tables in CSV.
 //!
 //! ```text
 //!   rows, programs ─▶ nccl_tests, perftest, own_table ─▶ read

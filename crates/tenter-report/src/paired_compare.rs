@@ -1,4 +1,4 @@
-//! Folders of seeds and of sweeps beside each other: seed by seed, at equal settings.
+//! Comparison of seed folders and sweeps, seed by seed at equal settings.
 
 use tenter_record::PairedRow;
 use tenter_study::{SweepReading, SweepRecord};
@@ -12,13 +12,13 @@ use crate::text_table::{TextColumn, TextTable};
 /// A record with the name of its folder.
 #[derive(Clone, Debug)]
 pub struct NamedRecord {
-    /// Unlike the others.
+    /// Name in tables; it differs from those of the other records.
     pub name: String,
-    /// Its readings.
+    /// Readings of all trials, with variants, points and settings.
     pub record: SweepRecord,
 }
 
-/// A variant of a record at a point.
+/// A variant of a record at a point of its design.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     record: &'a NamedRecord,
@@ -26,11 +26,12 @@ struct Place<'a> {
     point: usize,
 }
 
-/// The variants of one record beside its first, or the variants of several records beside those of
-/// the first record: row by row the common values at equal settings with equal seeds.
+/// Compares the variants of one record with its first variant, or the variants of several records
+/// with those of the first record. Each row summarises pairs of values at equal settings with equal
+/// seeds.
 ///
 /// # Errors
-/// A sentence with the reason why nothing can be paired, and the remedy.
+/// A sentence with the reason why nothing can be paired, and a remedy.
 pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
     let (first, others) = match records {
         [] => return Err("there is nothing to compare; name two folders".to_owned()),
@@ -45,7 +46,7 @@ pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
         }
         rows.extend(found);
     }
-    // All readings of one quantity are together.
+    // The order of readings is the same in all records' rows, so rows of one reading come together.
     let names: Vec<&str> = first
         .record
         .readings
@@ -56,7 +57,7 @@ pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
     Ok(rows)
 }
 
-/// The variants of a record beside its first.
+/// Compares the variants of one record with its first.
 fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     let record = &one.record;
     if record.variants.len() < 2 {
@@ -93,7 +94,7 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     Ok(rows)
 }
 
-/// Refuses readings none of which can be paired.
+/// Refuses a set of readings none of which can be paired by seed.
 fn check_statistics<'r>(
     mut readings: impl ExactSizeIterator<Item = &'r SweepReading>,
     name: &str,
@@ -106,7 +107,7 @@ fn check_statistics<'r>(
     ))
 }
 
-/// A record beside the first.
+/// Compares a record with the first.
 fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     let (a, b) = (&first.record, &other.record);
     let readings: Vec<(usize, usize)> = (0..a.readings.len())
@@ -174,7 +175,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     Ok(rows)
 }
 
-/// A point as an example, where there are any.
+/// Names one point as an example, or says that nothing is varied.
 fn example(record: &SweepRecord) -> String {
     match record.points.first().map(|_| point_name(record, 0)) {
         Some(name) if !name.is_empty() => format!("for instance {name}"),
@@ -182,8 +183,8 @@ fn example(record: &SweepRecord) -> String {
     }
 }
 
-/// Points with equal settings: a path that is an axis of one only is looked up in the settings of
-/// all trials of the other.
+/// Pairs points with equal settings. A path that is an axis in only one record is looked up among
+/// the fixed settings of the other.
 fn equal_points(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     let has_all = |a: &SweepRecord, point: usize, b: &SweepRecord, other: usize| {
         let mut axes = a.axes.iter().zip(&a.points[point]);
@@ -211,8 +212,8 @@ fn value_at<'r>(record: &'r SweepRecord, point: usize, path: &str) -> Option<&'r
         .map(|(_, value)| value.as_str())
 }
 
-/// Variants of the same name; the only ones belong together, whatever their names, and one without
-/// a name with all.
+/// Pairs variants by name. The only variants of two records belong together whatever their names,
+/// and a variant without a name is compared with all of the other record.
 fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     if a.variants.len() == 1 && b.variants.len() == 1 {
         return vec![(0, 0)];
@@ -227,14 +228,14 @@ fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
         a.variants.as_slice(),
         b.variants.as_slice(),
     ) {
-        // What has no name of its own is beside all variants of the other.
+        // A record without named variants is compared with all variants of the other.
         ([], [only], all) if only.is_empty() => (0..all.len()).map(|of| (0, of)).collect(),
         ([], all, [only]) if only.is_empty() => (0..all.len()).map(|of| (of, 0)).collect(),
         _ => named,
     }
 }
 
-/// A side of a comparison.
+/// One side of a comparison.
 struct Side<'a> {
     numbers: &'a Numbers<'a>,
     place: Place<'a>,
@@ -242,7 +243,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// A side that is named after its record and variant.
+    /// Makes a side named after its record and variant.
     fn of(numbers: &'a Numbers<'a>, place: Place<'a>) -> Side<'a> {
         Side {
             numbers,
@@ -251,14 +252,14 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Seeds and values.
+    /// Returns seeds with their values.
     fn seeds(&self) -> Vec<(u64, f64)> {
         let cell = self.numbers.raw(self.place.point, self.place.variant);
         cell.seeds.clone()
     }
 }
 
-/// The name of a side of a comparison.
+/// Returns the name of a side.
 fn name_of(place: Place<'_>) -> String {
     let Place {
         record, variant, ..
@@ -272,7 +273,8 @@ fn name_of(place: Place<'_>) -> String {
 /// A row, if both have values with the same seeds.
 fn row(own: Side<'_>, base: Side<'_>) -> Option<PairedRow> {
     let reading = base.numbers.reading;
-    // Pairs of seeds compare values, and such a statistic something else.
+    // Pairs compare values, seed by seed; a standard deviation, a range or a count exists only over
+    // all seeds.
     if !reading.has_a_best() {
         return None;
     }
@@ -318,13 +320,13 @@ fn nothing_paired(first: &NamedRecord, other: &NamedRecord) -> String {
     )
 }
 
-/// The rows for people: a section for each reading.
+/// Returns the tables for people: a section for each reading.
 pub fn paired_sections(rows: &[PairedRow]) -> Vec<Section> {
     let of_readings = rows.chunk_by(|a, b| a.reading == b.reading);
     of_readings.map(paired_section).collect()
 }
 
-/// The same as text.
+/// Renders [`paired_sections`] as text.
 pub fn paired_table(rows: &[PairedRow]) -> String {
     let sections = paired_sections(rows).into_iter();
     sections.map(|section| section.to_string()).collect()

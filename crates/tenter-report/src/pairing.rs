@@ -1,28 +1,28 @@
-//! Two lists of values that belong together in pairs, such as those of equal seeds.
+//! Statistics of values in pairs, such as those of equal seeds.
 
 use tenter_record::{Spread, sign_test};
 
-/// The result of a comparison of pairs.
+/// Result of a paired comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pairs {
     pub(crate) count: usize,
-    /// Number of pairs in which the first is better.
+    /// Number of pairs in which the first value is better.
     pub(crate) wins: usize,
-    /// Number of pairs in which it is worse.
+    /// Number of pairs in which the first value is worse.
     pub(crate) losses: usize,
-    /// The geometric mean of the first over the second; none where a value is not above zero.
+    /// Geometric mean of first over second; `None` if a value is not positive.
     pub(crate) ratio: Option<f64>,
-    /// The 95 % confidence interval of that mean; none for a single pair.
+    /// 95 % confidence interval of `ratio`, by Student's t distribution; `None` for a single pair.
     pub(crate) interval: Option<(f64, f64)>,
-    /// The two-sided sign test.
+    /// p-value of the two-sided sign test.
     pub(crate) p_value: f64,
 }
 
-/// Below it a difference is called significant.
+/// p-values below this limit are called significant.
 pub(crate) const SIGNIFICANT: f64 = 0.05;
 
 impl Pairs {
-    /// Of pairs of values; none where there is no pair.
+    /// Evaluates pairs of values; `None` without a pair.
     pub(crate) fn of(pairs: &[(f64, f64)], more_is_better: bool) -> Option<Pairs> {
         if pairs.is_empty() {
             return None;
@@ -31,7 +31,7 @@ impl Pairs {
         let wins = pairs.iter().filter(|(a, b)| better(*a, *b)).count();
         let losses = pairs.iter().filter(|(a, b)| better(*b, *a)).count();
         let positive = pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
-        // Ratios are symmetric about 1 in their logarithms: twice and half cancel out.
+        // Logarithms make ratios symmetric about 1: twice and half cancel out.
         let logs = pairs.iter().map(|(a, b)| ((a / b).ln(), 0));
         let spread = Spread::of(&logs.collect::<Vec<_>>()).filter(|_| positive);
         Some(Pairs {
@@ -47,12 +47,13 @@ impl Pairs {
         })
     }
 
-    /// The difference of the first in percent: `37.2 % less`; empty without a ratio.
+    /// Formats the difference of the first value in per cent, such as `37.2 % less`; empty without
+    /// a ratio.
     pub(crate) fn difference(&self) -> String {
         self.ratio.map(difference).unwrap_or_default()
     }
 
-    /// The confidence: the interval, the wins and the sign test.
+    /// Formats interval, wins and sign test.
     pub(crate) fn confidence(&self) -> String {
         let Pairs {
             count,
@@ -84,7 +85,7 @@ impl Pairs {
     }
 }
 
-/// A ratio in words: `37.2 % less`, `equal`.
+/// Formats a ratio as a difference: `37.2 % less`, `equal`.
 pub(crate) fn difference(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent {

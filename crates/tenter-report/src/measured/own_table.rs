@@ -1,9 +1,9 @@
-//! Tables of one's own: CSV with a line of names, which have their units.
+//! Measurements as CSV: a line of column names with units, then a line for each size.
 
 use super::programs::collective_of_program;
 use super::rows::{Measured, checked};
 
-/// Whether a text is a table: its first line has several columns, one of them a size.
+/// True if the first line has several columns, one of them a size.
 pub(super) fn is_table(text: &str) -> bool {
     head(text).is_some_and(|(_, line)| {
         let names = columns(line);
@@ -14,13 +14,13 @@ pub(super) fn is_table(text: &str) -> bool {
     })
 }
 
-/// The first line that is neither empty nor a comment, and its number.
+/// Returns the first line that is neither empty nor a comment, with its number from 1.
 fn head(text: &str) -> Option<(usize, &str)> {
     let mut lines = (1..).zip(text.lines());
     lines.find(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// What a column has.
+/// Quantity that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quantity {
     Size,
@@ -30,7 +30,7 @@ enum Quantity {
     Collective,
 }
 
-/// The separator of a line: the first of these that it has.
+/// Returns the separator of a line: the first of `,`, `;` and tab that it contains.
 fn separator(line: &str) -> char {
     let found = [',', ';', '\t'].into_iter().find(|&c| line.contains(c));
     found.unwrap_or(',')
@@ -43,7 +43,7 @@ fn columns(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The words of the name of a column, without its unit.
+/// Returns the quantity that a column name stands for, by its first word.
 fn quantity(name: &str) -> Option<Quantity> {
     let word = name.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
     match word.to_ascii_lowercase().as_str() {
@@ -56,7 +56,7 @@ fn quantity(name: &str) -> Option<Quantity> {
     }
 }
 
-/// The unit of a column, behind its name: in brackets, or after its last underline.
+/// Returns the unit in a column name: in brackets, or after the last underscore.
 fn unit(name: &str) -> Option<&str> {
     let in_brackets = name
         .split_once(['(', '['])
@@ -64,13 +64,13 @@ fn unit(name: &str) -> Option<&str> {
     if let Some(unit) = in_brackets {
         return Some(unit.trim());
     }
-    // `busbw_gbytes_per_s` has a unit of three words.
+    // The unit of `busbw_gbytes_per_s` has three words.
     let end = name.strip_suffix("_per_s").unwrap_or(name);
     let start = end.rfind(['_', ' '])? + 1;
     name.get(start..)
 }
 
-/// What one of a unit is in bytes, in µs, or in 10⁹ bytes per second.
+/// Returns the factor from `unit` to bytes, to µs, or to 10⁹ bytes per second.
 fn factor(quantity: Quantity, unit: &str) -> Option<f64> {
     match quantity {
         Quantity::Size => bytes(unit),
@@ -123,7 +123,7 @@ struct Column {
     factor: f64,
 }
 
-/// Reads a table; one of several collectives gives one for each.
+/// Reads a table. One with several collectives yields a [`Measured`] for each.
 pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
     let Some((first, line)) = head(text) else {
         return Ok(Vec::new());
@@ -150,7 +150,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
             });
             all.len() - 1
         });
-        // Without a time the size over the bandwidth is one.
+        // Without a time, size over bandwidth is the time, in µs.
         let by_rate = |rate: f64| row.size / rate / 1e3;
         let time = row
             .time
@@ -169,7 +169,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
     Ok(all)
 }
 
-/// The columns that are read, and the names of the others.
+/// Returns the columns that are read, and the names of the others.
 fn known(line_number: usize, line: &str) -> Result<(Vec<Column>, Vec<String>), String> {
     let mut read: Vec<Column> = Vec::new();
     let mut unread = Vec::new();
@@ -181,7 +181,7 @@ fn known(line_number: usize, line: &str) -> Result<(Vec<Column>, Vec<String>), S
             continue;
         };
         let factor = match (quantity, unit(name)) {
-            // A name such as `bytes` is its unit.
+            // A name such as `bytes` is the unit itself.
             (Quantity::Collective, _) | (Quantity::Size, None) => 1.0,
             (_, unit) => unit.and_then(|unit| factor(quantity, unit)).ok_or_else(|| {
                 format!(
@@ -204,7 +204,7 @@ fn known(line_number: usize, line: &str) -> Result<(Vec<Column>, Vec<String>), S
     Ok((read, unread))
 }
 
-/// The values of a line.
+/// Values of a line, in base units.
 #[derive(Default)]
 struct Values {
     size: f64,

@@ -1,31 +1,31 @@
-//! The JSON of perftest (`ib_write_bw --out_json` and its siblings).
+//! JSON of perftest (`ib_write_bw --out_json` and its siblings).
 //!
 //! Source: linux-rdma/perftest, the keys of its results and the units of its rates. Some versions
-//! leave texts without quotes, so only the results are read.
+//! write texts without quotes, which is no JSON, so only the `results` are parsed.
 
 use serde::Deserialize;
 
 use super::rows::{Measured, MeasuredRow, checked};
 
-/// The bytes of a `MB` of perftest.
+/// Bytes of what perftest calls `MB`.
 const MEBIBYTE: f64 = 1_048_576.0;
-/// Both rates of a row are rounded.
+/// Tolerance when two rates are compared: both are rounded.
 const TOLERANCE: f64 = 0.02;
 
-/// Whether a text is the JSON of perftest.
+/// True if a text looks like JSON of perftest.
 pub(super) fn is_perftest(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with(['{', '[']) && text.contains("MsgSize")
 }
 
-/// The results at a size: of a test of bandwidth, or of one of latency in µs.
+/// Results at one size, of a bandwidth test or of a latency test (in µs).
 #[derive(Deserialize)]
 struct Results {
     #[serde(rename = "MsgSize")]
     size: u64,
     #[serde(rename = "BW_average")]
     rate: Option<f64>,
-    /// Millions of messages per second.
+    /// Message rate, in millions per second.
     #[serde(rename = "MsgRate")]
     messages: Option<f64>,
     #[serde(rename = "t_avg")]
@@ -34,7 +34,7 @@ struct Results {
     typical: Option<f64>,
 }
 
-/// Reads the results of one run or of several, one after the other.
+/// Reads the results of one run, or of several runs one after the other.
 pub(super) fn parse(text: &str) -> Result<Measured, String> {
     let mut measured = Measured::default();
     let mut rest = text;
@@ -82,12 +82,12 @@ fn row(results: &Results) -> Result<Option<MeasuredRow>, String> {
     checked(results.size, results.average.or(results.typical), busbw)
 }
 
-/// A rate in 10⁹ bytes per second: of MiB/s and Gb/s it is the unit in which it is the rate of
-/// messages times their size.
+/// Converts `rate` to 10⁹ bytes per second. The JSON does not name its unit, MiB/s or Gb/s: it is
+/// the one that agrees with message rate × size.
 fn gbytes_per_s(size: u64, rate: f64, messages: f64) -> Result<f64, String> {
     let by_messages = messages * 1e6 * size as f64;
     let candidates = [rate * MEBIBYTE, rate * 1e9 / 8.0];
-    // A rate of messages has six decimals.
+    // The message rate has six decimals, so for large messages its rounding counts.
     let rounding = 0.5 * size as f64;
     let fits = |bytes: &f64| (bytes - by_messages).abs() <= TOLERANCE * by_messages + rounding;
     let found = candidates.into_iter().find(fits);

@@ -1,6 +1,6 @@
-//! The programs of nccl-tests.
+//! Programs of nccl-tests.
 
-/// The programs of nccl-tests, and their collectives in scenarios.
+/// Programs of nccl-tests, each with its collective's name in scenarios.
 const PROGRAMS: [(&str, &str); 10] = [
     ("all_reduce", "all-reduce"),
     ("all_gather", "all-gather"),
@@ -14,7 +14,7 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("hypercube", "hypercube"),
 ];
 
-/// The collective of scenarios that a program of nccl-tests runs, `all_reduce` or
+/// Returns the collective that a program of nccl-tests runs, for `all_reduce` or
 /// `…/all_reduce_perf` for instance.
 pub fn collective_of_program(program: &str) -> Option<&'static str> {
     let name = program.rsplit('/').next()?.trim();

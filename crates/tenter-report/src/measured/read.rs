@@ -1,15 +1,16 @@
-//! Which format a file of measurements has.
+//! Detection of a measurement file's format.
 
 use super::rows::Measured;
 use super::{nccl_tests, own_table, perftest};
 
 impl Measured {
-    /// Reads a file: the text or the JSON of nccl-tests, the JSON of perftest, or a table with a
-    /// line of names. A table of several operations has one of these for each.
+    /// Reads a file: text or JSON of nccl-tests, JSON of perftest, or a CSV table with column
+    /// names. A table of several operations yields one value for each.
     ///
     /// # Errors
-    /// A sentence with the line, when there is no row of results, or one that makes no sense.
+    /// A sentence with the line, if there is no row of results, or one that makes no sense.
     pub fn parse(name: &str, text: &str) -> Result<Vec<Measured>, String> {
+        // Spreadsheets begin CSV files with a byte-order mark.
         let text = text.trim_start_matches('\u{feff}');
         let mut all = if perftest::is_perftest(text) {
             vec![perftest::parse(text)?]

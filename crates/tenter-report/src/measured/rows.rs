@@ -1,43 +1,43 @@
-//! The sizes of a file of measurements, whatever its format is.
+//! Measured sizes, whatever the format of their file.
 
 use std::collections::HashSet;
 
-/// What was measured at one size.
+/// Measurement at one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredRow {
     /// Size in bytes, as nccl-tests counts it.
     pub size_bytes: u64,
-    /// Mean time in µs; missing where only a rate of many messages was measured.
+    /// Mean time in µs; `None` where only a rate of many messages was measured.
     pub time_us: Option<f64>,
-    /// Bus bandwidth in 10⁹ bytes per second; missing where it was not measured.
+    /// Bus bandwidth in 10⁹ bytes per second; `None` where it was not measured.
     pub busbw: Option<f64>,
 }
 
-/// What was measured of one operation.
+/// Measurements of one operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// The name of the file.
+    /// Name of the file.
     pub name: String,
-    /// The operation by its name in scenarios, if the file names it.
+    /// Operation, by its name in scenarios, if the file names it.
     pub collective: Option<String>,
-    /// Whether it reduces, if the file shows it.
+    /// True if the operation reduces; `None` if the file does not show it.
     pub reduces: Option<bool>,
-    /// Bus bandwidth over algorithm bandwidth at the largest size, which tells operations and
-    /// numbers of ranks apart.
+    /// Bus bandwidth over algorithm bandwidth at the largest size, by which operations and rank
+    /// counts can be told apart.
     pub factor: Option<f64>,
-    /// The number of ranks, if the file says it.
+    /// Number of ranks, if the file states it.
     pub ranks: Option<u32>,
-    /// The sizes in the order of the file, each once.
+    /// Sizes in the order of the file, each once.
     pub rows: Vec<MeasuredRow>,
-    /// What is not read, or raises doubts.
+    /// Notes on what was not read, or raises doubts.
     pub notes: Vec<String>,
 }
 
-/// The operations that reduce.
+/// Operations that reduce.
 const REDUCING: [&str; 3] = ["all-reduce", "reduce-scatter", "reduce"];
 
 impl Measured {
-    /// Whether it may be of an operation, as far as the file shows.
+    /// True if the file may be of `collective`, as far as it shows.
     pub fn may_be_of(&self, collective: &str) -> bool {
         match (&self.collective, self.reduces) {
             (Some(named), _) => named == collective,
@@ -46,7 +46,7 @@ impl Measured {
         }
     }
 
-    /// Of rows with one size the first counts.
+    /// Keeps the first row of each size.
     pub(super) fn keep_each_size_once(&mut self) {
         let mut seen = HashSet::new();
         let before = self.rows.len();
@@ -59,7 +59,7 @@ impl Measured {
         }
     }
 
-    /// Notes how many rows are left out, if any, and why.
+    /// Adds a note that `rows` rows are left out, if any, and why.
     pub(super) fn note_left_out(&mut self, rows: usize, why: &str) {
         if rows > 0 {
             self.notes.push(format!("{rows} rows {why}"));
@@ -67,10 +67,10 @@ impl Measured {
     }
 }
 
-/// A row, unless nothing was measured at its size.
+/// Makes a row, or `None` if nothing was measured at its size.
 ///
 /// # Errors
-/// A sentence, when its numbers make no sense.
+/// A sentence, if the numbers make no sense.
 pub(super) fn checked(
     size_bytes: u64,
     time_us: Option<f64>,
@@ -85,7 +85,8 @@ pub(super) fn checked(
             show(busbw)
         ));
     }
-    // Sizes too small to be shared among the ranks are run with nothing to send.
+    // nccl-tests also runs sizes that are too small to be divided among the ranks, with nothing to
+    // send.
     let is_measured = size_bytes > 0 && time_us != Some(0.0) && (time_us, busbw) != (None, None);
     Ok(is_measured.then_some(MeasuredRow {
         size_bytes,
