@@ -1,4 +1,4 @@
-//! The answers of studies on disk.
+//! Answers of studies and sweeps on disk.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use tenter_study::Answers;
 use crate::TrialError;
 use crate::own_file::{has_own, read_own_text};
 
-/// The file in the output folder of studies, beside the trial folders.
+/// Name of the answer file in the output folder of studies, beside the trial folders.
 pub const ANSWERS_FILE: &str = "studies.json";
 
-/// The file of the same kind in the folder of a sweep.
+/// Name of the answer file in the folder of a sweep.
 pub const SWEEP_FILE: &str = "sweep.json";
 
-/// The answers in the output folder of studies or of a sweep; `None` if the folder has none.
+/// Reads the answers in the output folder of studies or of a sweep; `None` if it has none.
 ///
 /// # Errors
-/// When the file cannot be read, or is damaged or of another version.
+/// If the file cannot be read, is damaged, or is from another version.
 pub fn read_answers(folder: &Path) -> Result<Option<Answers>, TrialError> {
     let files = [ANSWERS_FILE, SWEEP_FILE].map(|file| folder.join(file));
     let Some(path) = files.into_iter().find(|path| has_own(path)) else {

@@ -6,22 +6,22 @@ use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind};
 use crate::csv::csv_field;
 use crate::text_table::{Align, TextColumn, TextTable};
 
-/// What a trial has answered.
+/// Answer of one trial to a query.
 #[derive(Clone, Debug)]
 pub struct NamedAnswer {
-    /// What the trial is called.
+    /// Name of the trial, which becomes the first column.
     pub trial: String,
-    /// Its answer.
+    /// Rows and columns that the query returned.
     pub answer: Answer,
 }
 
-/// The columns of the answers, which are those of the query.
+/// Returns the columns of the query. They are the same in all answers.
 fn columns(answers: &[NamedAnswer]) -> impl Iterator<Item = &AnswerColumn> {
     let first = answers.first().into_iter();
     first.flat_map(|first| first.answer.keys.iter().chain(&first.answer.values))
 }
 
-/// The rows of all answers, each with the name of its trial.
+/// Iterates over the rows of all answers, each with its trial's name.
 fn rows(answers: &[NamedAnswer]) -> impl Iterator<Item = (&str, &AnswerRow)> {
     answers.iter().flat_map(|named| {
         let rows = named.answer.rows.iter();
@@ -29,7 +29,7 @@ fn rows(answers: &[NamedAnswer]) -> impl Iterator<Item = (&str, &AnswerRow)> {
     })
 }
 
-/// The answers for people; numbers have six digits.
+/// Formats answers as a table for people, with six significant digits.
 pub fn answer_table(answers: &[NamedAnswer]) -> String {
     let mut heads = vec![TextColumn::name("trial")];
     heads.extend(columns(answers).map(|column| TextColumn {
@@ -58,11 +58,12 @@ fn unit_text(unit: &str) -> String {
     format!("({unit})")
 }
 
-/// A number with six significant digits, and all of those before its point.
+/// Formats a number with six significant digits, or more where its integer part needs them.
 fn six_digits(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value}");
     }
+    // Digits before the point; 0 or less for a number below 1.
     let before = value.abs().log10().floor() as i32 + 1;
     if !(-5..=15).contains(&before) {
         return format!("{value:.5e}");
@@ -75,7 +76,7 @@ fn six_digits(value: f64) -> String {
     text
 }
 
-/// The answers as comma-separated values, with all digits.
+/// Formats answers as CSV, with all digits.
 pub fn answer_csv(answers: &[NamedAnswer]) -> String {
     let names = columns(answers).map(|column| csv_field(&column.name).into_owned());
     let names: Vec<String> = std::iter::once("trial".to_owned()).chain(names).collect();
@@ -92,14 +93,14 @@ pub fn answer_csv(answers: &[NamedAnswer]) -> String {
     text
 }
 
-/// The columns of an answer as JSON: names and units.
+/// Returns name and unit of each column as JSON objects.
 pub fn answer_columns(answer: &Answer) -> Vec<Value> {
     let columns = answer.keys.iter().chain(&answer.values);
     let columns = columns.map(|column| json!({"name": column.name, "unit": column.unit}));
     columns.collect()
 }
 
-/// The rows of an answer as JSON, each with a value for each column.
+/// Returns the rows as JSON, with a value for each column.
 pub fn answer_rows(answer: &Answer) -> Vec<Vec<Value>> {
     let row = |row: &AnswerRow| {
         let keys = row.key.iter().map(|key| json!(key.cell()));

@@ -1,9 +1,9 @@
-//! The cause of a collective's delay: the chain of chunks that ends with the last one to arrive.
+//! The cause of a collective's delay: the chain of chunks that ends with the last chunk to arrive.
 //!
-//! A rank posts a chunk when one of its dependencies is met: a chunk has arrived there, or one of
-//! its own was acknowledged. Followed backwards from the chunk that arrived last, this gives the
-//! chain of chunks of which each waited for the one before; the time lost on the way is the loss of
-//! the collective.
+//! A rank posts a chunk when the last of its dependencies is met: a chunk has arrived at the rank,
+//! or one of its own was acknowledged. Followed backwards from the chunk that arrived last, this
+//! gives a chain in which each chunk waited for the previous one. The time lost along the chain is
+//! the loss of the collective.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,10 +11,10 @@ use tenter_explain::UnloadedTimes;
 
 use crate::trial_data::Chunk;
 
-/// The cause of a chunk's posting.
+/// Reason why a chunk was posted when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Nothing: the collective began.
+    /// The collective started: nothing had to be waited for.
     Start,
     /// A chunk had arrived at the rank.
     Arrival,
@@ -22,47 +22,47 @@ pub enum Cause {
     Acknowledgement,
 }
 
-/// One chunk of a chain. Times are in ns.
+/// One chunk of a chain, with its time split into parts. Times are in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// The chunk.
+    /// Row of the chunk, with its instants.
     pub chunk: Chunk,
-    /// Its cause.
+    /// Event that allowed the rank to post the chunk.
     pub cause: Cause,
-    /// Between that and its posting: computing, start skew, transport through a host.
+    /// Time from the cause to the posting: computing, start skew, transport through a host.
     pub rank_wait: f64,
-    /// Between its posting and its first bit on the wire, without the time held by its rate.
+    /// Time from the posting to the first bit on the wire, without the time held by the rate.
     pub nic_wait: f64,
-    /// From its first bit on the wire to the last byte at the receiver.
+    /// Time from the first bit on the wire to the last byte at the receiver.
     pub transfer: f64,
-    /// What congestion control held it back, before its first bit and afterwards: at most what it
-    /// waited in the NIC, and what it took more than alone.
+    /// Time held by the rate, before the first bit and after it: at most the wait in the NIC, and
+    /// at most the transfer time beyond `alone`.
     pub held: [f64; 2],
-    /// What it takes without other traffic. Where that is not known, because the plan is not or
-    /// because a scale-up domain carries it, the shortest such time of any chunk of this size in
-    /// the collective.
+    /// Transfer time without other traffic. Where it is unknown, because there is no plan or
+    /// because a scale-up domain carries the chunk, the shortest transfer of any chunk of this size
+    /// in the collective stands in.
     pub alone: f64,
 }
 
 impl Link {
-    /// The time that the chunk lost on the way: to other traffic, and not to its own rate.
+    /// Returns the transfer time lost to other traffic, without the time held by the rate.
     pub fn excess(&self) -> f64 {
         between(self.alone + self.held[1], self.transfer)
     }
 
-    /// The time that its sender was held by its rate.
+    /// Returns the time for which congestion control held the sender back.
     pub fn held_by_rate(&self) -> f64 {
         self.held[0] + self.held[1]
     }
 
-    /// All the time that it waited or lost.
+    /// Returns all time that the chunk waited or lost.
     pub fn loss(&self) -> f64 {
         self.rank_wait + self.nic_wait + self.held_by_rate() + self.excess()
     }
 }
 
-/// The time between two instants in ns, in whole picoseconds: instants are exact to a picosecond,
-/// and their difference in floating point is not.
+/// Returns the time between two instants in ns, rounded to whole picoseconds: instants are exact to
+/// a picosecond, but their floating-point difference is not.
 fn between(from: f64, to: f64) -> f64 {
     ((to - from) * 1e3).round() / 1e3
 }
@@ -70,27 +70,28 @@ fn between(from: f64, to: f64) -> f64 {
 /// The chain of one iteration of one collective.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// The chunks in the order of time.
+    /// Chunks of the chain, in the order of time.
     pub links: Vec<Link>,
-    /// Whether the plan says what they take alone.
+    /// True if `alone` comes from the trial's plan, not from the fastest chunk.
     pub knows_alone: bool,
 }
 
-/// What is known of chunks beside their times.
+/// Facts about the chunks beside their times.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// What they take without other traffic, where the plan of the trial is known.
+    /// Transfer times without other traffic; `None` without the trial's plan.
     pub unloaded: Option<&'a UnloadedTimes>,
-    /// Whether they are flows of a load: their starts are drawn, and wait for no other flow.
+    /// True for flows of a load: their starts are drawn, so no flow waits for another.
     pub are_drawn: bool,
 }
 
 impl Chain {
-    /// Follows the chunks of one iteration of one collective, which began at `start` ns, backwards
-    /// from the last that arrived.
+    /// Follows the chunks of one iteration of one collective, which started at `start` ns,
+    /// backwards from the last to arrive.
     pub fn of(chunks: &[Chunk], start: f64, known: Known<'_>) -> Chain {
         let Some(last) = (0..chunks.len()).max_by(|&a, &b| {
             let order = chunks[a].received.total_cmp(&chunks[b].received);
+            // Of chunks that arrive together, the first in the table.
             order.then(b.cmp(&a))
         }) else {
             return Chain::default();
@@ -116,12 +117,13 @@ impl Chain {
                 Some(time.as_ns())
             });
             let base = time.unwrap_or_else(|| fastest[&chunk.payload_bytes.to_bits()]);
-            // Some paths are shorter than the first choice of every switch.
+            // Some paths are shorter than the one that the unloaded time assumes, the first choice
+            // of every switch.
             base.min(transfer)
         };
         let mut links = Vec::new();
         let mut next = Some(last);
-        // A chunk ends after it was posted, so the chain gets shorter in time with each step.
+        // A cause was posted strictly before its effect, so the loop ends.
         while let Some(place) = next {
             let chunk = chunks[place];
             let cause = events.before(&chunk, chunks);
@@ -148,13 +150,13 @@ impl Chain {
         }
     }
 
-    /// Whether any of its chunks was held by its rate.
+    /// True if any chunk was held by its rate.
     pub fn is_held(&self) -> bool {
         self.links.iter().any(|link| link.held_by_rate() > 0.0)
     }
 
-    /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, held by rates, the transfers
-    /// without other traffic, and the time that the chunks lost to it.
+    /// Returns sums over the chain, in ns: waits at ranks, waits in NICs, time held by rates,
+    /// transfers without other traffic, and transfer time lost to it.
     pub fn sums(&self) -> [f64; 5] {
         self.links.iter().fold([0.0; 5], |sums, link| {
             let parts = [
@@ -177,7 +179,7 @@ struct Event {
     cause: Cause,
 }
 
-/// The events at each rank, in the order of time.
+/// Events at each rank, in the order of time.
 #[derive(Default)]
 struct Events {
     of_rank: BTreeMap<u32, Vec<Event>>,
@@ -196,7 +198,8 @@ impl Events {
             add(chunk.src_rank, chunk.acknowledged, Cause::Acknowledgement);
         }
         for events in of_rank.values_mut() {
-            // Of several at one instant an arrival comes last, and is found first.
+            // At equal times an arrival is last, so the search below finds it first: a rank usually
+            // waits for data.
             events.sort_by(|a, b| {
                 let arrival = |event: &Event| event.cause == Cause::Arrival;
                 let order = a.at.total_cmp(&b.at).then(arrival(a).cmp(&arrival(b)));
@@ -206,12 +209,12 @@ impl Events {
         Events { of_rank }
     }
 
-    /// The last event at the chunk's sender before it was posted.
+    /// Returns the last event at the sender before it posted the chunk.
     fn before(&self, chunk: &Chunk, chunks: &[Chunk]) -> Option<Event> {
         let events = self.of_rank.get(&chunk.src_rank)?;
         let count = events.partition_point(|event| event.at <= chunk.posted);
         let event = *events[..count].last()?;
-        // A chunk of no length might otherwise be its own cause.
+        // A chunk whose events all lie at one instant could otherwise be its own cause, for ever.
         (chunks[event.chunk as usize].posted < chunk.posted).then_some(event)
     }
 }

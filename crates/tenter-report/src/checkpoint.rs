@@ -1,7 +1,8 @@
-//! Tables that can be read although the process that wrote them was killed.
+//! Tables that stay readable if the process that writes them is killed.
 //!
-//! A Parquet file needs its footer, which is written at the end. A checkpoint writes the footer of
-//! what there is into a file beside the table; recovery cuts the table there and appends it.
+//! A Parquet file needs its footer, which is written last. A checkpoint writes the footer for the
+//! rows so far into a file beside the table. Recovery cuts the table to that length and appends the
+//! footer.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -23,10 +24,10 @@ use crate::whole_file::{remove, write_own};
 use crate::{ParquetTable, TrialError};
 
 impl<R: Row + Clone> ParquetTable<R> {
-    /// Writes the rows so far, and beside the file what makes it readable at this length.
+    /// Writes the rows so far, and the footer for this length into the file beside the table.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// If a file cannot be written.
     pub fn checkpoint(&mut self) -> Result<(), TrialError> {
         let path = self.path().to_owned();
         let Some(writer) = self.write_all_waiting()? else {
@@ -37,7 +38,8 @@ impl<R: Row + Clone> ParquetTable<R> {
     }
 }
 
-/// The length of the file so far in 8 bytes, and the footer that belongs behind it.
+/// Returns the file's length so far in 8 bytes (little-endian), followed by the footer for that
+/// length.
 fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetError> {
     writer.flush()?;
     let groups = writer.flushed_row_groups().to_vec();
@@ -51,11 +53,10 @@ fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetErr
     Ok(bytes)
 }
 
-/// Makes the flows and samples of a trial readable whose process was killed: those until its last
-/// checkpoint.
+/// Repairs flows and samples of a trial whose process was killed, up to the last checkpoint.
 ///
 /// # Errors
-/// When the folder is in use, or a file cannot be written.
+/// If the folder is in use, or a file cannot be written.
 pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
     let _lock = take_folder(folder)?;
     let is_whole = [
@@ -86,7 +87,7 @@ fn recover(table: &Path) -> Result<(), TrialError> {
     let append = || -> std::io::Result<()> {
         let mut file = open_own_with(File::options().append(true), table)?;
         if file.metadata()?.len() < length {
-            // The system had not written all of it: nothing can be said of the rest.
+            // The system had not yet written all of the rows, so the footer does not fit.
             return Ok(());
         }
         file.set_len(length)?;

@@ -1,4 +1,4 @@
-//! The circuits of optical switches over time, and the load of the links meanwhile.
+//! Circuits of optical switches over time, and the link loads in each state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,68 +8,70 @@ use crate::span::Span;
 use crate::tree::{Place, Tree};
 use crate::trial_data::{PortSample, TrialData};
 
-/// The most states of the circuits that are shown: the first, the last and the longest.
+/// Maximum number of circuit states shown: the first, the last and the longest of the others.
 const STATES: usize = 4;
-/// Instants are whole picoseconds; a difference below ten of them counts as none, in ns.
+/// Tolerance for times in ns. Instants are whole picoseconds; a difference below ten of them counts
+/// as none.
 const CLOSE: f64 = 0.01;
 
-/// The circuits of a trial, state by state, over the tree.
+/// Circuits of a trial, state by state, over the tree of switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Circuits {
-    /// The switches.
+    /// Switches and their tiers.
     pub(crate) tree: Tree,
-    /// The first state that lasted, the longest and the last, in the order of time.
+    /// The shown states, in the order of time: the first and the last lasting state, and the
+    /// longest others.
     pub(crate) states: Vec<State>,
-    /// Number of lasting states; those during a reconfiguration are not counted.
+    /// Number of lasting states; states during a reconfiguration do not count.
     pub(crate) lasted: usize,
 }
 
-/// The circuits of some time, and the load of the links.
+/// Circuits between two changes, and the link loads in that time.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// Its start, in ns.
+    /// Start of the state, in ns.
     pub(crate) from: f64,
-    /// Its end.
+    /// End of the state, in ns.
     pub(crate) to: f64,
-    /// The part of it with known traffic, in ns; `None` without any.
+    /// Duration of the part whose traffic is known from samples, in ns; `None` if there is none.
     pub(crate) known: Option<f64>,
-    /// The links between switches.
+    /// Links between switches.
     pub(crate) links: Vec<Link>,
-    /// Ports without a circuit, by switch.
+    /// Number of ports without a circuit, by switch.
     pub(crate) dark: BTreeMap<u32, u64>,
-    /// Of the links between the highest two tiers, each direction by itself, or of all if there is
-    /// one tier: mean and greatest share of their capacity.
+    /// Mean and maximum load, as shares of capacity, of the links between the two highest tiers, or
+    /// of all links if there is one tier. Each direction counts by itself.
     pub(crate) upper: Option<(f64, f64)>,
 }
 
-/// The kind of a link.
+/// Kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// A cable.
+    /// A cable, which no optical switch can move.
     Cable,
-    /// A circuit that is a cable of the standard tree, or that has no counterpart there.
+    /// A circuit where the standard tree has a cable too, or that has no counterpart there.
     Circuit,
-    /// A circuit that does not lead where the tree's cable would.
+    /// A circuit that leads elsewhere than the tree's cable.
     Moved,
 }
 
 /// All links of one kind between two switches.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Link {
-    /// Node indices, the lower first.
+    /// Node indices, the lower one first.
     pub(crate) ends: (u32, u32),
-    /// Their kind.
+    /// Kind that all of these links share.
     pub(crate) kind: Kind,
-    /// Their number.
+    /// Number of parallel links.
     pub(crate) count: u64,
-    /// Line rate from the first end to the second, and back, of all of them.
+    /// Total line rate in Gb/s, from the first end to the second and back.
     pub(crate) gbps: [f64; 2],
-    /// Bytes of frames, in the time for which they are known.
+    /// Frame bytes sent in the known time, from the first end to the second and back.
     pub(crate) bytes: [f64; 2],
 }
 
 impl Circuits {
-    /// Those of a trial; one without optical switches has one state.
+    /// Derives the circuits of a trial. A trial without optical switches has one state.
     pub(crate) fn of(trial: &TrialData) -> Circuits {
         let tree = Tree::of(trial);
         let end = trial.summary.engine.simulated_ns;
@@ -77,6 +79,7 @@ impl Circuits {
         let lasting = history.lasting();
         let shown = chosen(&lasting, &history);
         let sampled = Sampled::of(&trial.samples);
+        // With one state, port counters cover the whole trial exactly; samples would not.
         let whole = history.times.len() <= 1;
         let mut spans: Vec<Span> = Vec::new();
         let mut peers: Vec<HashMap<Place, Option<u32>>> = Vec::new();
@@ -102,10 +105,10 @@ impl Circuits {
     }
 }
 
-/// The time with known traffic, and the bytes of each port in that time.
+/// Duration in ns with known traffic, and the bytes that each port sent in it.
 type Sent = Option<(f64, HashMap<Place, f64>)>;
 
-/// Links by their ends and kind, and their number of ports at either end.
+/// Links by ends and kind, with the number of ports at either end.
 type Links = BTreeMap<((u32, u32), Kind), (Link, [u64; 2])>;
 
 fn state(
@@ -157,7 +160,7 @@ fn state(
             upper.push(share(sent, port.rate_gbps, known));
         }
     }
-    // Each link has a port at either end.
+    // Each link has a port at either end; a dark port makes the counts differ.
     let links = links.into_values().map(|(link, ports)| Link {
         count: ports[0].max(ports[1]),
         ..link
@@ -186,7 +189,8 @@ impl Link {
     }
 }
 
-/// Bytes sent over capacity: bytes times 8 per ns are Gbit/s.
+/// Returns `bytes` over the capacity of `gbps` in `ns`: 8 × bytes per ns are Gb/s. Zero without
+/// capacity or time.
 pub(crate) fn share(bytes: f64, gbps: f64, ns: f64) -> f64 {
     if gbps > 0.0 && ns > 0.0 {
         bytes * 8.0 / (gbps * ns)
@@ -196,7 +200,7 @@ pub(crate) fn share(bytes: f64, gbps: f64, ns: f64) -> f64 {
 }
 
 impl State {
-    /// Circuits that join switches of these tiers, in any order.
+    /// Counts the circuits between tiers `one` and `other`, in either direction.
     pub(crate) fn circuits(&self, tree: &Tree, one: u32, other: u32) -> u64 {
         let circuits = self.links.iter().filter(|link| link.kind != Kind::Cable);
         let found = circuits.filter(|link| {
@@ -206,13 +210,14 @@ impl State {
         found.map(|link| link.count).sum()
     }
 
-    /// All circuits.
+    /// Counts all circuits.
     pub(crate) fn all_circuits(&self) -> u64 {
         let circuits = self.links.iter().filter(|link| link.kind != Kind::Cable);
         circuits.map(|link| link.count).sum()
     }
 
-    /// Of the bytes that leaves sent to other switches, the share that went to leaves directly.
+    /// Returns the share of the bytes sent by leaves to other switches that went to leaves
+    /// directly; `None` if nothing is known.
     pub(crate) fn direct(&self, tree: &Tree) -> Option<f64> {
         self.known?;
         let (mut direct, mut all) = (0.0, 0.0);
@@ -230,9 +235,9 @@ impl State {
     }
 }
 
-/// The changes of circuits.
+/// Changes of circuits over a trial.
 struct History {
-    /// The instants at which any circuit came or went, in ns; each begins an interval.
+    /// Instants in ns at which a circuit came or went; each starts an interval.
     times: Vec<f64>,
     end: f64,
     /// Number of reconfigurations under way in each interval.
@@ -255,7 +260,8 @@ impl History {
                 joined.insert(place);
                 darkness.extend(dark_since.remove(&place).map(|since| (since, interval)));
             } else if interval > 0 || joined.contains(&place) {
-                // A port dark from the beginning has lost nothing; one with a change at once has.
+                // A port that is dark from the start has lost nothing, unless it had a circuit at
+                // the same instant.
                 dark_since.insert(place, interval);
             }
         }
@@ -264,7 +270,8 @@ impl History {
             times,
             end,
         };
-        // All reconfigurations take equally long; a port dark for longer was left so.
+        // All reconfigurations take the same time. A port that is dark for longer was left dark on
+        // purpose, so its intervals are states.
         let lasted = |&(from, to): &(usize, usize)| history.times[to] - history.times[from];
         let shortest = darkness.iter().map(lasted).fold(f64::INFINITY, f64::min);
         darkness.retain(|of| lasted(of) <= shortest + CLOSE);
@@ -276,7 +283,7 @@ impl History {
         history
     }
 
-    /// Start and end of an interval.
+    /// Returns start and end of an interval.
     fn span(&self, interval: usize) -> Span {
         let from = self.times[interval];
         let to = self.times.get(interval + 1).copied();
@@ -286,7 +293,7 @@ impl History {
         }
     }
 
-    /// The intervals in which no reconfiguration was under way.
+    /// Returns the intervals without a reconfiguration under way.
     fn lasting(&self) -> Vec<usize> {
         let intervals = 0..self.times.len();
         intervals
@@ -294,9 +301,10 @@ impl History {
             .collect()
     }
 
-    /// The partner of each port of an electrical switch in an interval.
+    /// Returns the peer of each electrical switch port in an interval; `None` for a dark port.
     fn peers(&self, rows: &[CircuitRow], interval: usize) -> HashMap<Place, Option<u32>> {
         let from = self.times[interval];
+        // Rows are in the order of time, so the last one of a port wins.
         let until = rows.iter().take_while(|row| row.time.as_ns() <= from);
         until
             .map(|row| ((row.node, row.port), row.peer_node))
@@ -304,7 +312,7 @@ impl History {
     }
 }
 
-/// The first of these intervals, the last, and the longest of the others, in their order.
+/// Chooses the first interval, the last, and the longest of the others, in the order of time.
 fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     let [first, between @ .., last] = lasting else {
         return lasting.to_vec();
@@ -318,11 +326,11 @@ fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     longest
 }
 
-/// The samples of a trial.
+/// Sampling instants of a trial.
 struct Sampled {
-    /// Time between samples; none without samples.
+    /// Sampling interval in ns; `None` without samples.
     interval: Option<f64>,
-    /// The last sample.
+    /// Time of the last sample, in ns.
     last: f64,
 }
 
@@ -331,7 +339,7 @@ impl Sampled {
         let mut instants: Vec<f64> = samples.iter().map(|sample| sample.time).collect();
         instants.dedup();
         instants.retain(|&instant| instant > 0.0);
-        // The last interval may be shorter: the last sample is that of the end.
+        // The last interval may be shorter than the others, because the trial's end is sampled too.
         let regular = &instants[..instants.len().saturating_sub(1)];
         let gaps = regular.windows(2).map(|pair| pair[1] - pair[0]);
         let interval = gaps
@@ -343,7 +351,7 @@ impl Sampled {
         }
     }
 
-    /// The part of a span that whole samples cover.
+    /// Returns the part of a span that whole sampling intervals cover.
     fn within(&self, span: Span) -> Option<Span> {
         let interval = self.interval?;
         let from = ((span.from - CLOSE) / interval).ceil().max(0.0) * interval;
@@ -355,7 +363,7 @@ impl Sampled {
         (to > from + CLOSE).then_some(Span { from, to })
     }
 
-    /// Bytes of each port in the samples that lie in each of these spans, which follow each other.
+    /// Sums the bytes of each port over the samples within each of `spans`, which do not overlap.
     fn sent(&self, samples: &[PortSample], spans: &[Span]) -> Vec<Sent> {
         let parts: Vec<Option<Span>> = spans.iter().map(|&span| self.within(span)).collect();
         let mut sent: Vec<Sent> = parts
@@ -363,7 +371,8 @@ impl Sampled {
             .map(|part| part.map(|part| (part.length(), HashMap::new())))
             .collect();
         for sample in samples {
-            // Parts begin where a sample ends, so a later end began no earlier.
+            // A sample covers the interval before its time. Parts start at a sampling instant, so a
+            // sample that ends inside a part also starts inside it.
             let is_in =
                 |part: &Span| sample.time > part.from + CLOSE && sample.time <= part.to + CLOSE;
             let place = parts

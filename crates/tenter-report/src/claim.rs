@@ -1,4 +1,4 @@
-//! Folders that one run takes for itself.
+//! Trial folders, claimed by one run.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,14 +10,16 @@ use crate::own_file::read_own_text;
 use crate::trial_files::MANIFEST_FILE;
 use crate::{Manifest, TrialError};
 
-/// Takes a folder for one run: makes it if it is missing, and locks it; nothing is locked if the
-/// system cannot lock folders.
+/// Claims `folder` for one run: creates it if it is missing, and locks it. Where the system cannot
+/// lock folders, nothing is locked and `None` is returned.
 ///
-/// The system releases it when the file is dropped or the process ends, however it ends.
+/// The system releases the lock when the file is dropped or the process ends, however it ends.
 ///
 /// # Errors
-/// When it cannot be made, another run has locked it, or its name is that of a ledger.
+/// If the folder cannot be created, another run has locked it, or its name is reserved for a
+/// ledger.
 pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
+    // On a file system that ignores case, such a folder would stand in the ledger's way.
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if name.to_lowercase().starts_with(LEDGER_FILE) {
         return Err(reserved(folder));
@@ -36,7 +38,7 @@ pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
     }
 }
 
-/// The run that writes to a folder, by its manifest.
+/// Describes the run that writes to a folder, by its manifest.
 fn holder(folder: &Path) -> String {
     let text = read_own_text(&folder.join(MANIFEST_FILE)).unwrap_or_default();
     match serde_json::from_str::<Manifest>(&text) {
@@ -56,14 +58,14 @@ fn reserved(path: &Path) -> TrialError {
     }
 }
 
-/// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … where that exists, and
+/// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … if that exists, and
 /// returns its path.
 ///
-/// Two programs that ask at the same time get two folders. Characters of `name` that mean something
-/// in a path become hyphens.
+/// Two programs that ask at the same time get two folders. Characters of `name` with a meaning in
+/// paths become hyphens.
 ///
 /// # Errors
-/// When the name is reserved, or the folder cannot be created.
+/// If the name is reserved, or the folder cannot be created.
 pub fn claim_free_folder(parent: &Path, name: &str) -> Result<PathBuf, TrialError> {
     if is_reserved(name) {
         return Err(reserved(&parent.join(folder_name(name))));

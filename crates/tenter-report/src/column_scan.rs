@@ -1,4 +1,4 @@
-//! Numeric columns of the tables of a trial, row after row.
+//! Fast scans of numeric columns.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::TrialError;
 use crate::own_file::open_own;
 use crate::trial_files::table_file;
 
-/// Calls `each` with the values of some numeric columns, row after row.
+/// Calls `each` with the values of `N` numeric columns, row by row.
 ///
-/// Whole columns are decoded at once, which is ten times as fast as rows of named values; integers
-/// become floats, exact up to 2⁵³.
+/// Whole columns are decoded at once, which is ten times as fast as reading rows of named values.
+/// Integers become floats, exact up to 2⁵³.
 pub(crate) fn scan<R: Row, const N: usize>(
     folder: &Path,
     columns: [&str; N],
@@ -24,8 +24,8 @@ pub(crate) fn scan<R: Row, const N: usize>(
     scan_with::<R, N>(folder, columns, &[], each)
 }
 
-/// The same; columns in `later`, which trials of earlier versions lack, are 0 where they are
-/// missing.
+/// Same as [`scan`], but columns in `later` may be missing, as in trials of earlier versions; their
+/// values are then 0.
 pub(crate) fn scan_with<R: Row, const N: usize>(
     folder: &Path,
     columns: [&str; N],
@@ -35,6 +35,7 @@ pub(crate) fn scan_with<R: Row, const N: usize>(
     let path = table_file::<R>(folder);
     let file = open_own(&path).map_err(TrialError::io("read", &path))?;
     let groups = || -> Result<(), ParquetError> {
+        // The Parquet library panics on some damaged files; `guarded` makes an error of it.
         let reader = guarded(|| SerializedFileReader::new(file))?;
         for group in 0..reader.num_row_groups() {
             let values = guarded(|| {
@@ -52,10 +53,11 @@ pub(crate) fn scan_with<R: Row, const N: usize>(
     groups().map_err(TrialError::parquet("read", &path))
 }
 
-/// The most rows for which memory is set aside at once; a damaged file may claim any number.
+/// Maximum number of rows for which memory is reserved in advance: a damaged file may claim any
+/// number.
 const ROWS_RESERVED: usize = 1 << 20;
 
-/// One column of one row group.
+/// Reads one column of one row group.
 fn column(
     group: &dyn RowGroupReader,
     name: &str,

@@ -1,10 +1,10 @@
-//! Tables as comma-separated values (RFC 4180, with bare line feeds).
+//! Tables as CSV (RFC 4180, with bare line feeds).
 
 use std::borrow::Cow;
 
 use tenter_record::{Names, Row};
 
-/// A table as CSV text: a header line, then a line per row; a missing value is empty.
+/// Formats rows as CSV: a header line, then a line for each row. A missing value is empty.
 pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
     let header: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();
     let mut text = header.join(",");
@@ -21,7 +21,7 @@ pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
     text
 }
 
-/// A text as a field of comma-separated values, in quotes where it needs them.
+/// Returns `text` as a CSV field, quoted if needed.
 pub fn csv_field(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()

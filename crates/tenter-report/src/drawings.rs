@@ -1,4 +1,4 @@
-//! The drawings that studies ask a report to make of their trials, read from the trial folders.
+//! Drawings that studies request of their trials, read from the trial folders.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,43 +12,43 @@ use crate::seed_folder::{seed_folder, seed_folders};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
 
-/// The most points of a recorded queue; of each stretch of time the least and the greatest stay.
+/// Maximum number of points of a queue; each stretch of time keeps its least and its greatest
+/// value.
 const POINTS: usize = 1_200;
-/// The most points of a distribution: the steps of a large one are indistinguishable.
+/// Maximum number of points of a distribution: the steps of a large one cannot be told apart.
 const PARTS: usize = 240;
-/// Points of its tail for each power of ten.
+/// Points of a distribution's tail per power of ten.
 const POINTS_OF_A_TENTH: f64 = 40.0;
 
-/// A drawing of a study with its recorded data.
+/// A drawing of a study with its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// The request of the study.
+    /// Request of the study: what to draw of which variants.
     pub drawing: Drawing,
-    /// Its lines: port by port, and of each port variant by variant; one without points if nothing
-    /// was recorded. Times are in ns.
+    /// Lines, port by port and within a port variant by variant. A line without points has no
+    /// recorded data. Times are in ns.
     pub lines: Vec<DrawnLine>,
-    /// Number of its variants that were run: that number of consecutive lines is of one port.
+    /// Number of variants that were run, which is the number of consecutive lines of one port.
     pub variants: usize,
 }
 
-/// A line of a drawing, its points in the order of the first value.
+/// A line of a drawing; its points ascend in the first value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLine {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Instants and bytes of a queue; or flow completion times and the per cent of the flows were
-    /// complete by then, or were not.
+    /// For a queue: time in ns and bytes. For flow completion times: time in ns, and the per cent
+    /// of flows that were complete by then, or were not yet.
     pub points: Vec<(f64, f64)>,
 }
 
-/// The drawings of a study, from the trials below the output folder of studies.
+/// Reads the drawings of a study from the trials below `folder`, the output folder of studies.
 ///
-/// A queue is that of the first seed; flow completion times are those of all seeds. Variants that
-/// were not run, or whose trial folder is gone, have no line, and a drawing without lines is left
-/// out.
+/// A queue is that of the first seed; flow completion times are those of all seeds. A variant that
+/// was not run, or whose trial folder is gone, has no line. A drawing without lines is left out.
 ///
 /// # Errors
-/// When a trial folder is damaged.
+/// If a trial folder is damaged.
 pub fn study_drawings(folder: &Path, study: &StudyAnswer) -> Result<Vec<Drawn>, TrialError> {
     let mut drawn = Vec::new();
     for drawing in &study.drawings {
@@ -81,7 +81,7 @@ pub fn study_drawings(folder: &Path, study: &StudyAnswer) -> Result<Vec<Drawn>, 
     Ok(drawn)
 }
 
-/// The finished trials of a variant, by their seeds.
+/// Returns the folders of a variant's finished trials, by seed.
 fn trials_of(
     folder: &Path,
     study: &StudyAnswer,
@@ -92,19 +92,20 @@ fn trials_of(
         return Ok(Vec::new());
     };
     let trial = folder.join(&study.study).join(variant);
-    // Others may lie beside them, from a run with more seeds.
+    // Trials of an earlier run with more seeds may lie beside them.
     let is_run = |folder: &PathBuf| {
         let mut seeds = run.seeds.iter();
         seeds.any(|&seed| *folder == seed_folder(&trial, seed))
     };
     let mut trials = seed_folders(&trial)?;
     trials.retain(|folder| run.seeds.is_empty() || is_run(folder));
+    // A variant with one seed has its trial in the folder itself.
     trials.push(trial);
     trials.retain(|trial| has_own(&trial.join(SUMMARY_FILE)));
     Ok(trials)
 }
 
-/// The queues of the ports of a drawing, port by port and of each port variant by variant.
+/// Returns the queues of the drawing's ports, port by port and within a port variant by variant.
 fn queue_lines(
     drawing: &Drawing,
     run: &[(&String, Vec<PathBuf>)],
@@ -126,11 +127,11 @@ fn queue_lines(
     Ok(lines)
 }
 
-/// Node and port, as in tables.
+/// Node and port numbers, as floats like all scanned columns.
 type Place = (f64, f64);
 
-/// The queue of each of these ports over time, without points if the trial has no such port; of
-/// several links between two nodes, that of the first.
+/// Returns the queue of each port over time, without points if the trial has no such port. Of
+/// parallel links between two nodes, the first is taken.
 fn queues(
     trial: &Path,
     ports: &[PortName],
@@ -151,7 +152,7 @@ fn queues(
     Ok(queues.iter().map(|queue| envelope(queue, POINTS)).collect())
 }
 
-/// The deepest queue at each port between its samples.
+/// Returns, at each sample, the deepest queue since the previous sample.
 fn sampled(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let columns = ["time_ns", "node", "port", "queue_high_water_bytes"];
     let mut courses = vec![Course::default(); places.len()];
@@ -165,14 +166,15 @@ fn sampled(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>
     Ok(courses.into_iter().map(|course| course.points).collect())
 }
 
-/// The samples of one port: a sample leaves out idle ports, whose queue is empty.
+/// Samples of one port. The table leaves out idle ports, so a sampling instant without a row means
+/// an empty queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
 impl Course {
-    /// The next row of the samples, in the order of time, which is of the port or of another.
+    /// Adds a row of the table, in the order of time, whether or not it is of the port (`is_it`).
     pub(crate) fn add(&mut self, time: f64, is_it: bool, bytes: f64) {
         if self.points.last().is_none_or(|last| last.0 < time) {
             self.points.push((time, 0.0));
@@ -183,7 +185,7 @@ impl Course {
     }
 }
 
-/// The bytes waiting at each port after each change, in all of its queues.
+/// Returns the waiting bytes of each port after each change, summed over its queues.
 fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let mut queues = vec![Vec::new(); places.len()];
     if !has_own(&table_file::<QueueChangeRow>(trial)) {
@@ -191,6 +193,7 @@ fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>
     }
     let columns = ["time_ns", "node", "port", "class", "queue_bytes"];
     let mut of_class = vec![HashMap::new(); places.len()];
+    // A row is a change of one class, so the sum needs the last value of the others.
     scan::<QueueChangeRow, 5>(trial, columns, |[time, node, port, class, bytes]| {
         let is_it = |place: &Option<Place>| *place == Some((node, port));
         for (at, _) in places.iter().enumerate().filter(|place| is_it(place.1)) {
@@ -201,7 +204,8 @@ fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>
     Ok(queues)
 }
 
-/// The same course with fewer points: of each stretch of time the least and the greatest value.
+/// Thins a line to at most `most` points: each stretch of time keeps its least and greatest value,
+/// so no peak is lost.
 pub(crate) fn envelope(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return Vec::new();
@@ -226,7 +230,8 @@ pub(crate) fn envelope(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     thinned
 }
 
-/// The flow completion times of all trials of a variant, ascending, warm-up iterations left out.
+/// Returns the flow completion times of all trials of a variant in ns, ascending, without warm-up
+/// iterations.
 fn completion_times(trials: &[PathBuf]) -> Result<Vec<f64>, TrialError> {
     let columns = [
         "job",
@@ -248,7 +253,7 @@ fn completion_times(trials: &[PathBuf]) -> Result<Vec<f64>, TrialError> {
     Ok(times)
 }
 
-/// The iterations of a trial that are not judged: job, collective in its run order, iteration.
+/// Returns the warm-up iterations of a trial: job, collective index in run order, iteration.
 pub(crate) fn warm_ups(summary: &Summary) -> HashSet<(u32, u32, u32)> {
     let rows = summary.jobs.iter().flat_map(|job| &job.collectives);
     let warm_ups = rows.filter(|row| row.warm_up);
@@ -257,7 +262,8 @@ pub(crate) fn warm_ups(summary: &Summary) -> HashSet<(u32, u32, u32)> {
         .collect()
 }
 
-/// The cumulative distribution of ascending times, in per cent, thinned.
+/// Returns the cumulative distribution of ascending times in per cent, thinned to about [`PARTS`]
+/// points.
 pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
     let Some(&first) = times.first() else {
         return Vec::new();
@@ -265,7 +271,8 @@ pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
     let mut points = vec![(first, 0.0)];
     let count = times.len();
     for (at, &time) in times.iter().enumerate() {
-        // The places at which one of PARTS equal parts ends, and all of the last ones, the tail.
+        // Keeps the value at the end of each of `PARTS` equal parts, and the last eight, which are
+        // the tail.
         let is_kept = (at + 1) * PARTS / count != at * PARTS / count || at + 8 >= count || at == 0;
         if is_kept {
             points.push((time, 100.0 * (at + 1) as f64 / count as f64));
@@ -274,8 +281,8 @@ pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-/// Per cent of the flows that took longer, for ascending times: each tenth of the rest has as many
-/// points as the tenth before.
+/// Returns the per cent of flows that took longer, for ascending times. The axis is logarithmic, so
+/// each power of ten has the same number of points.
 pub(crate) fn tail(times: &[f64]) -> Vec<(f64, f64)> {
     let count = times.len();
     let step = |left: usize| ((left.max(1) as f64).log10() * POINTS_OF_A_TENTH) as u32;

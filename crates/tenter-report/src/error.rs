@@ -8,27 +8,27 @@ use tenter_record::SinkError;
 
 use crate::own_file::OWN_FILE_REMEDY;
 
-/// The reason why a trial could not be written or read, with the file and the remedy.
+/// Reason why a trial could not be written or read, with the file and a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The file system refused.
+    /// The file system refused an operation.
     #[error("cannot {action} {}: {source}; {}", path.display(), remedy(action, source.kind()))]
     Io {
-        /// The failed action: `create`, `write`, `read` or `remove`.
+        /// Failed action: `create`, `write`, `read` or `remove`.
         action: &'static str,
-        /// The file or folder.
+        /// File or folder of the operation.
         path: PathBuf,
-        /// The error of the system.
+        /// Error that the system returned.
         source: io::Error,
     },
     /// A Parquet file could not be encoded or decoded.
     #[error("cannot {action} {}: {source}; {}", path.display(), parquet_remedy(action))]
     Parquet {
-        /// The failed action: `write` or `read`.
+        /// Failed action: `write` or `read`.
         action: &'static str,
-        /// The file.
+        /// Path of the Parquet file.
         path: PathBuf,
-        /// The error of the Parquet library.
+        /// Error of the Parquet library.
         source: ParquetError,
     },
     /// A JSON file or a table does not have the content of a trial of this version.
@@ -37,27 +37,27 @@ pub enum TrialError {
         path.display()
     )]
     Content {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The finding and its place.
+        /// Finding, and its place in the file.
         source: serde_json::Error,
     },
     /// The named folder is not that of a finished trial.
     #[error("{}: {reason}", path.display())]
     Unusable {
-        /// The folder.
+        /// Path that was named.
         path: PathBuf,
-        /// What it is instead, and a remedy.
+        /// Description of what it is instead, and a remedy.
         reason: String,
     },
-    /// The folder to write to holds something else.
+    /// The output folder has other content.
     #[error(
         "will not write a trial to {}: it is not empty and not a trial folder (no manifest.json of Tenter's); \
          choose another folder with -o, or empty this one",
         path.display()
     )]
     NotATrial {
-        /// The folder.
+        /// Path of the output folder.
         path: PathBuf,
     },
     /// Another run writes to the folder.
@@ -66,15 +66,15 @@ pub enum TrialError {
         path.display()
     )]
     InUse {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// The command of that run, and its start.
+        /// Command of that run, and its start time.
         holder: String,
     },
 }
 
 impl TrialError {
-    /// Whether the disk is at fault, and not the request: it is full, or fails.
+    /// True if the disk is at fault and not the request: it is full, or fails.
     pub fn is_of_disk(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, Other, QuotaExceeded, StorageFull, WriteZero};
         match self {
@@ -87,7 +87,7 @@ impl TrialError {
         }
     }
 
-    /// For `map_err` on file operations.
+    /// Returns a closure for `map_err` on file operations.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TrialError {
         move |source| TrialError::Io {
             action,
@@ -96,8 +96,8 @@ impl TrialError {
         }
     }
 
-    /// For `map_err` on Parquet operations; file errors inside are taken out, so that a full disk
-    /// reads as one.
+    /// Returns a closure for `map_err` on Parquet operations. A file error inside the Parquet error
+    /// is taken out, so that a full disk is reported as one.
     pub(crate) fn parquet(
         action: &'static str,
         path: &Path,
@@ -126,7 +126,7 @@ impl TrialError {
         }
     }
 
-    /// For `map_err` on JSON.
+    /// Returns a closure for `map_err` on JSON.
     pub(crate) fn content(path: &Path) -> impl FnOnce(serde_json::Error) -> TrialError {
         move |source| TrialError::Content {
             path: path.to_owned(),
@@ -142,11 +142,11 @@ impl From<TrialError> for SinkError {
 }
 
 fn remedy(action: &str, kind: io::ErrorKind) -> &'static str {
-    // What `open_own` refuses.
+    // `open_own` refuses links and special files with this kind.
     if kind == io::ErrorKind::InvalidInput {
         return OWN_FILE_REMEDY;
     }
-    // The user has named the files that are read, so `-o` does not help.
+    // Files that are read were named by the user, so another `-o` does not help.
     if action == "read" {
         return match kind {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",

@@ -12,18 +12,19 @@ use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
 use crate::table::{FLOWS, GRAPH};
 use crate::text_table::{TextColumn, TextTable};
 
-/// An explanation for people: one block for each question, tables if there are several answers.
+/// Formats an explanation for people: a block for each question, with a table if there are several
+/// answers.
 pub fn explanation_text(explanation: &Explanation) -> String {
     let mut text = String::new();
-    // A `String` accepts everything.
+    // Writing to a `String` cannot fail.
     let _ = write(explanation, &mut text);
     text
 }
 
-/// What a run costs, as an explanation tells it.
+/// Formats the cost of a run, as in an explanation.
 pub fn cost_text(cost: &Cost) -> String {
     let mut text = String::new();
-    // A `String` accepts everything.
+    // Writing to a `String` cannot fail.
     let _ = write_cost(cost, &mut text);
     text
 }
@@ -134,7 +135,7 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// A rate of many ports with the unit that it needs.
+/// Formats the total rate of many ports in the unit that it needs.
 fn rate(gbps: f64) -> String {
     if gbps > 0.0 {
         format!("{}b/s", si(gbps * 1e9))
@@ -143,7 +144,7 @@ fn rate(gbps: f64) -> String {
     }
 }
 
-/// The most ports of optical switches that are shown, and the most changes.
+/// Maximum number of optical switch ports shown, and of changes.
 const OPTICAL_ROWS: usize = 32;
 
 fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
@@ -179,7 +180,7 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
         TextColumn::number("joined with", ""),
         TextColumn::name("of"),
     ]);
-    // Each circuit once, by its lower port.
+    // Each circuit appears once, at its lower port.
     let once = |port: &&OpticalPortFacts| port.peer.is_none_or(|peer| port.port < peer);
     for port in circuits.ports.iter().filter(once).take(OPTICAL_ROWS) {
         table.push(vec![
@@ -455,7 +456,8 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
     ]
 }
 
-/// The range of queue lengths that are marked, of each rate of ports if these differ.
+/// Formats the range of queue lengths in which frames are marked, for each port rate if these
+/// differ.
 fn marking(ecn: &EcnFacts) -> String {
     let span = |kmin: u64, kmax: u64| format!("{} to {} bytes", count(kmin), count(kmax));
     let differ = ecn
@@ -495,8 +497,7 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
         ("pods", job.pods, job.fewest_pods),
     ];
     for (what, groups, fewest) in spans {
-        // Where each leaf counts as a pod, as behind spines, the second line would repeat the
-        // first.
+        // Behind spines each leaf counts as a pod, so the second line would repeat the first.
         let differ = (job.pods, job.fewest_pods) != (job.leaves, job.fewest_leaves);
         if groups > fewest && (what != "pods" || differ) {
             let factor = f64::from(groups) / f64::from(fewest.max(1));
@@ -516,7 +517,7 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
     write_ideal_times(&job.collectives, out)
 }
 
-/// The ideal time of each collective and size.
+/// Writes the ideal time of each collective and size.
 fn write_ideal_times(ideals: &[IdealTime], out: &mut String) -> fmt::Result {
     let mut table = TextTable::new(vec![
         TextColumn::name("collective"),
@@ -527,6 +528,8 @@ fn write_ideal_times(ideals: &[IdealTime], out: &mut String) -> fmt::Result {
         TextColumn::number("busbw", "GB/s"),
     ]);
     let times = ideals.iter().map(|ideal| ideal.ideal_ns / 1e6);
+    // The smallest time still shows three digits, so that a table of microseconds in ms is not all
+    // zeros.
     let least = times.filter(|ms| *ms > 0.0).fold(f64::INFINITY, f64::min);
     let decimals = decimals_for(least, 3).clamp(3, 6);
     for ideal in ideals {
@@ -564,7 +567,7 @@ fn rounds(job: &JobFacts) -> String {
     }
 }
 
-/// The kind of the times of a job's table.
+/// Returns the kind of times in a job's table.
 fn times_of(job: &JobFacts) -> &'static str {
     let drawn = |ideal: &IdealTime| ideal.collective == FLOWS;
     if !job.collectives.is_empty() && job.collectives.iter().all(drawn) {
@@ -574,7 +577,7 @@ fn times_of(job: &JobFacts) -> &'static str {
     }
 }
 
-/// The hosts of a job, as many as fit on a line.
+/// Formats the hosts of a job, as far as they fit on a line.
 fn hosts(stretches: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown = stretches.iter().take(SHOWN).cloned().collect::<Vec<_>>();
@@ -634,7 +637,7 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
         (memory.tables_bytes, "tables"),
         (memory.operations_bytes, "operations"),
     ];
-    // A part that is not estimated, as the queues of a load, is not one of 0 bytes.
+    // A part of 0 bytes was not estimated, such as the queues of a load, and is left out.
     let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
     let parts: Vec<String> = parts
         .map(|&(bytes, of)| format!("{of} {}B", si(bytes as f64)))
@@ -724,7 +727,7 @@ fn write_switches(switch: &SwitchLine, out: &mut String) -> fmt::Result {
     }
 }
 
-/// One value, or the least and the greatest.
+/// Formats one value, or the least and the greatest.
 fn span<T: PartialEq + Copy>(min: T, max: T, text: impl Fn(T) -> String) -> String {
     if min == max {
         text(min)
@@ -753,7 +756,7 @@ fn ending(number: u64, noun: &str) -> &'static str {
     }
 }
 
-/// A number with at most three decimals, and no zeros behind them.
+/// Formats a number with at most three decimals and no trailing zeros.
 fn whole(value: f64) -> String {
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -766,7 +769,7 @@ fn whole(value: f64) -> String {
     }
 }
 
-/// A time in the unit in which it is a readable number: `1 ms`.
+/// Formats a time in the unit in which it is a readable number: `1 ms`.
 fn span_of_time(ns: f64) -> String {
     let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
     let found = units.into_iter().find(|&(_, factor)| ns >= factor);

@@ -1,4 +1,4 @@
-//! The tables of a trial folder as queries read them.
+//! Tables of a trial folder as a source of queries.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tenter_record::{ColumnArray, Source};
 
 use crate::{TrialError, TrialTable};
 
-/// The tables of a trial folder.
+/// Tables of the trial folder at a path.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderTables<'a>(pub &'a Path);
 
@@ -20,6 +20,7 @@ impl Source for FolderTables<'_> {
         columns: &[usize],
         each: &mut dyn FnMut(&[ColumnArray]) -> ControlFlow<()>,
     ) -> Result<(), TrialError> {
+        // A table without a known name has no rows, like one that the trial lacks.
         let Some(table) = TrialTable::of_name(table) else {
             return Ok(());
         };

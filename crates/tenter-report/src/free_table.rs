@@ -1,4 +1,4 @@
-//! A table whose columns are known only when it is made, such as that of a sweep, as Parquet.
+//! Parquet tables whose columns are known only at run time, such as that of a sweep.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::TrialError;
 use crate::parquet_table::{properties, schema, unit_notes, version_note, write_cells};
 use crate::whole_file::partial;
 
-/// Rows of any columns, each of which may lack values.
+/// A table of any columns, each of which may lack values.
 #[derive(Clone, Debug)]
 pub struct FreeTable {
     name: String,
@@ -21,7 +21,7 @@ pub struct FreeTable {
     notes: Vec<(String, String)>,
 }
 
-/// A column of such a table.
+/// A column of a [`FreeTable`].
 #[derive(Clone, Debug)]
 pub struct FreeColumn {
     name: String,
@@ -30,7 +30,7 @@ pub struct FreeColumn {
     cells: Vec<OwnCell>,
 }
 
-/// A value that the table keeps.
+/// An owned cell.
 #[derive(Clone, Debug)]
 enum OwnCell {
     Number(Cell<'static>),
@@ -38,7 +38,7 @@ enum OwnCell {
 }
 
 impl FreeColumn {
-    /// A column without values; the unit is empty if it has none.
+    /// Makes a column without values. `unit` is empty if it has none.
     pub fn new(name: impl Into<String>, kind: Kind, unit: impl Into<String>) -> FreeColumn {
         FreeColumn {
             name: name.into(),
@@ -59,7 +59,7 @@ impl OwnCell {
 }
 
 impl FreeTable {
-    /// A table without rows. A column with the name of an earlier one gets a number behind it.
+    /// Makes a table without rows. A column with the name of an earlier one gets a numeric suffix.
     pub fn new(name: &str, columns: Vec<FreeColumn>) -> FreeTable {
         let mut table = FreeTable {
             name: name.to_owned(),
@@ -78,14 +78,14 @@ impl FreeTable {
         table
     }
 
-    /// Appends a row: a cell for each column.
+    /// Appends a row with a cell for each column.
     pub fn push(&mut self, cells: &[Cell<'_>]) {
         debug_assert_eq!(cells.len(), self.columns.len(), "a row has all columns");
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             let own = match *cell {
                 Cell::Text(text) => {
                     let same = |of: &&OwnCell| matches!(of, OwnCell::Text(last) if **last == *text);
-                    // Names repeat from row to row.
+                    // Names repeat from row to row: equal neighbours share one text.
                     let last = column.cells.last().filter(same);
                     last.cloned().unwrap_or_else(|| OwnCell::Text(text.into()))
                 }
@@ -99,18 +99,18 @@ impl FreeTable {
         }
     }
 
-    /// Adds a note that the file carries as metadata.
+    /// Adds a note to the file's metadata.
     pub fn note(&mut self, key: &str, value: &str) {
         self.notes.push((key.to_owned(), value.to_owned()));
     }
 
-    /// Writes the table to a file; the version of the program and the units of the columns are in
-    /// its metadata.
+    /// Writes the table to the file `path`; its metadata name the program version and the column
+    /// units.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), TrialError> {
-        // A reader never sees half a table.
+        // The file is renamed when it is complete, so a reader never sees half a table.
         let partial = partial(path);
         self.write_to(&partial)
             .map_err(TrialError::parquet("write", path))?;

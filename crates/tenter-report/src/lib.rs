@@ -1,8 +1,8 @@
-//! Trials on disk and on screen: the trial folder, and the tables people read.
+//! Trials on disk and on screen: trial folders, and the tables that people read.
 //!
-//! A [`TrialFolder`] takes rows while a trial runs and is finished with its summary;
-//! [`read_summary`], [`read_manifest`] and [`read_rows`] take a folder back in. A [`TrialReport`]
-//! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
+//! A [`TrialFolder`] receives rows while a trial runs and is finished with its summary;
+//! [`read_summary`], [`read_manifest`] and [`read_rows`] read a folder. A [`TrialReport`] turns a
+//! summary into text, [`explanation_text`] an explanation. Nothing here prints.
 
 mod answers;
 mod asked;

@@ -1,4 +1,4 @@
-//! The manifest of a trial: program, machine, time, and whether it ran to its end.
+//! The manifest of a trial: program, machine, time, completion.
 
 use std::fs;
 use std::time::SystemTime;
@@ -7,70 +7,68 @@ use serde::{Deserialize, Serialize};
 
 use crate::utc::rfc_3339;
 
-/// `manifest.json` of a trial folder.
+/// Content of `manifest.json` in a trial folder.
 ///
-/// It is written when the folder is created, stating that the trial is not complete, and again as
-/// the very last file of the trial.
+/// It is written when the folder is created, with `complete` false, and again as the trial's very
+/// last file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of Tenter.
+    /// Version of Tenter that ran the trial.
     pub tenter_version: String,
-    /// The run, and its request.
+    /// Scenario, seed and command of the run.
     #[serde(flatten)]
     pub run: RunIdentity,
     /// Digest of the results; `None` until the trial has ended.
     pub digest: Option<String>,
-    /// Whether every job was completed and every file written.
+    /// True if every job completed and every file was written.
     pub complete: bool,
-    /// Why the trial is not complete.
+    /// Reason why the trial is not complete.
     pub stopped: Option<String>,
-    /// The machine.
+    /// Machine that ran the trial.
     pub machine: Machine,
-    /// When the trial began, in UTC.
+    /// Start of the trial, in UTC (RFC 3339).
     pub started_utc: String,
-    /// Wall time from there to the last file; `None` until then.
+    /// Wall time from the start to the last file, in seconds; `None` until then.
     pub wall_s: Option<f64>,
-    /// Peak resident memory of the process; `None` until the end, and if the system does not report
-    /// it.
+    /// Peak resident memory of the process, in bytes; `None` until the end, and if the system does
+    /// not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// The run, and its request.
+/// Identity of a run: what was asked, and of which program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunIdentity {
-    /// Name of the scenario.
+    /// Name that the scenario gives itself; may be empty.
     pub scenario: String,
-    /// Seed of every random stream.
+    /// Seed of all random streams.
     pub seed: u64,
     /// Commit from which Tenter was built, if the build knew it.
     pub commit: Option<String>,
-    /// The command and its arguments.
+    /// Command line, word by word.
     pub command: Vec<String>,
-    /// Digest of the sources of Tenter, without those of its command; `None` in trials of earlier
-    /// versions.
+    /// Digest of Tenter's sources without the command's; `None` in trials of earlier versions.
     #[serde(default)]
     pub program: Option<String>,
-    /// The further runs that measured how much jobs slow each other down: `none`, `alone` or
-    /// `pairs`.
+    /// Further runs that measured how much jobs slow each other down: `none`, `alone` or `pairs`.
     #[serde(default)]
     pub interference: String,
 }
 
-/// The machine a trial ran on.
+/// A machine that ran a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Operating system: `linux`, `macos`, `windows`.
+    /// Operating system, such as `linux`, `macos` or `windows`.
     pub os: String,
-    /// Instruction set: `x86_64`, `aarch64`.
+    /// Instruction set, such as `x86_64` or `aarch64`.
     pub architecture: String,
-    /// Model of the processor, if the system reports it.
+    /// Processor model, if the system reports it.
     pub cpu_model: Option<String>,
-    /// Processors that the program may use; `None` if the system does not report them.
+    /// Number of processors that the program may use; `None` if the system does not report it.
     pub cores: Option<usize>,
 }
 
 impl Manifest {
-    /// The manifest of a trial that begins now.
+    /// Makes the manifest of a trial that starts now.
     pub fn begin(run: RunIdentity) -> Manifest {
         Manifest {
             tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -87,7 +85,7 @@ impl Manifest {
 }
 
 impl Machine {
-    /// The machine this program runs on.
+    /// Describes the machine that this program runs on.
     pub fn this() -> Machine {
         Machine {
             os: std::env::consts::OS.to_owned(),
@@ -101,7 +99,8 @@ impl Machine {
     }
 }
 
-/// Peak resident memory of this process so far, in bytes; `None` on systems without `/proc`.
+/// Returns the peak resident memory of this process so far, in bytes; `None` on systems without
+/// `/proc`.
 pub fn peak_rss_bytes() -> Option<u64> {
     fs::read_to_string("/proc/self/status")
         .ok()
@@ -109,13 +108,13 @@ pub fn peak_rss_bytes() -> Option<u64> {
         .and_then(high_water_mark)
 }
 
-/// The first `model name` of `/proc/cpuinfo`.
+/// Returns the first `model name` of `/proc/cpuinfo`.
 fn cpu_model(text: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// `VmHWM` of `/proc/<pid>/status`, which is in units of 1,024 bytes although it says kB.
+/// Returns `VmHWM` of `/proc/<pid>/status` in bytes; its unit is 1,024 bytes although it says kB.
 fn high_water_mark(text: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;

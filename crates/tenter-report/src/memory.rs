@@ -1,11 +1,11 @@
-//! The memory that is left on this machine.
+//! The memory that this machine has left.
 
 use std::fs;
 use std::path::Path;
 
-/// Bytes that this process may still take: the available memory of the system, the rest of the
-/// limit of its control group, or the rest of its own limits (`ulimit -v` and `-d`), whichever is
-/// least. `None` on systems that do not report them.
+/// Returns the bytes that this process may still take: the available memory of the system, the rest
+/// of its control groups' limits, or the rest of its own limits (`ulimit -v` and `-d`), whichever
+/// is least. `None` on systems that do not report them.
 pub fn available_memory_bytes() -> Option<u64> {
     let text = |path: &str| fs::read_to_string(path).ok();
     let system = text("/proc/meminfo").as_deref().and_then(available);
@@ -18,11 +18,11 @@ pub fn available_memory_bytes() -> Option<u64> {
     all.flatten().min()
 }
 
-/// A limit of a process.
+/// A resource limit of a process.
 struct Limit {
-    /// Its name in `/proc/self/limits`.
+    /// Name in `/proc/self/limits`.
     name: &'static str,
-    /// The use that counts against it, in `/proc/self/status`.
+    /// Line of `/proc/self/status` with the use that counts against the limit.
     used: &'static str,
 }
 
@@ -37,40 +37,40 @@ const LIMITS: [Limit; 2] = [
     },
 ];
 
-/// The rest of a limit of this process; `None` if it has none.
+/// Returns the rest of a limit of this process in bytes; `None` if it is unlimited.
 fn left_of_limit(limit: &Limit, limits: &str, status: &str) -> Option<u64> {
     let line = limits
         .lines()
         .find_map(|line| line.strip_prefix(limit.name))?;
-    // The soft limit comes first; `unlimited` is not a number.
+    // The soft limit comes first; `unlimited` does not parse as a number.
     let bytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(bytes.saturating_sub(kibibytes(status, limit.used)?))
 }
 
-/// A value of a file of lines like `VmSize:   8192 kB`, whose unit is 1,024 bytes although it says
-/// kB.
+/// Returns a value from lines like `VmSize:   8192 kB` in bytes; the unit is 1,024 bytes although
+/// it says kB.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
     kibibytes.checked_mul(1_024)
 }
 
-/// The available memory of the system, by `/proc/meminfo`.
+/// Returns the system's available memory, by `/proc/meminfo`.
 fn available(text: &str) -> Option<u64> {
     kibibytes(text, "MemAvailable:")
 }
 
-/// The two kinds of control groups.
+/// The two versions of control groups.
 #[derive(Clone, Copy)]
 enum Hierarchy {
-    /// One for all resources.
+    /// One hierarchy for all resources.
     V2,
-    /// One for memory alone.
+    /// A hierarchy for memory alone.
     V1,
 }
 
 impl Hierarchy {
-    /// Where the groups are.
+    /// Returns the mount point of the hierarchy.
     fn root(self) -> &'static Path {
         Path::new(match self {
             Hierarchy::V2 => "/sys/fs/cgroup",
@@ -78,8 +78,9 @@ impl Hierarchy {
         })
     }
 
-    /// The limit of a group, its use, and within that the pages of files that have not been used
-    /// for a while, which can be had at once: two files, and a line of `memory.stat`.
+    /// Returns the files with limit and use of a group, and the line of `memory.stat` with file
+    /// pages that have not been used for a while: the use contains them, but the system gives them
+    /// up at once.
     fn files(self) -> [&'static str; 3] {
         match self {
             Hierarchy::V2 => ["memory.max", "memory.current", "inactive_file "],
@@ -91,7 +92,7 @@ impl Hierarchy {
         }
     }
 
-    /// The path of this process's group, by `/proc/self/cgroup`.
+    /// Returns the path of this process's group, by `/proc/self/cgroup`.
     fn group(self, own: &str) -> Option<&str> {
         own.lines().find_map(|line| match self {
             Hierarchy::V2 => line.strip_prefix("0::"),
@@ -103,12 +104,13 @@ impl Hierarchy {
         })
     }
 
-    /// The rest of the limits of all groups of this process.
+    /// Returns the least rest of all limits that apply: those of the group and of all groups above
+    /// it.
     fn left(self, own: &str) -> Option<u64> {
         let group = self.group(own).unwrap_or("/");
         let folder = self.root().join(group.trim_start_matches('/'));
-        // In a container the names of the groups above may be those of another root, where nothing
-        // is found but at the root itself.
+        // In a container, the path may be one of the host, whose folders do not exist here; then
+        // only the root itself is found.
         let folders = folder.ancestors();
         let folders = folders.take_while(|folder| folder.starts_with(self.root()));
         folders
@@ -116,12 +118,12 @@ impl Hierarchy {
             .min()
     }
 
-    /// The rest of the limit of a group, if it has one.
+    /// Returns the rest of a group's limit, if it has one.
     fn left_in_group(self, folder: &Path) -> Option<u64> {
         let [limit, current, inactive] = self.files();
         let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
-        // `max` is not a number: then there is no limit. Version 1 has a number that no machine
-        // has.
+        // Without a limit, version 2 has the word `max`, which does not parse; version 1 has a
+        // number that no machine reaches.
         let limit: u64 = text(limit)?.trim().parse().ok()?;
         let current: u64 = text(current)?.trim().parse().ok()?;
         let idle = text("memory.stat").and_then(|text| line(&text, inactive));
@@ -129,7 +131,7 @@ impl Hierarchy {
     }
 }
 
-/// The number behind the name of a line.
+/// Returns the number behind `name`.
 fn line(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.trim().parse().ok()

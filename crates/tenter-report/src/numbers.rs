@@ -1,6 +1,6 @@
-//! Numbers as people write them.
+//! Numbers in the form that people write.
 
-/// A size in binary units: `512 B`, `16 MiB`, `1.5 GiB`; at most two decimals.
+/// Formats a size in binary units with at most two decimals: `512 B`, `16 MiB`, `1.5 GiB`.
 pub fn binary_size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1_024 {
@@ -8,7 +8,7 @@ pub fn binary_size(bytes: u64) -> String {
     }
     let mut power = bytes.ilog2() as usize / 10;
     let scaled = |power: usize| format!("{:.2}", bytes as f64 / (1_u64 << (10 * power)) as f64);
-    // One byte short of a unit would be printed as 1024 of the unit below.
+    // One byte short of a unit would be printed as 1024 of the next smaller unit.
     if scaled(power) == "1024.00" && power < UNITS.len() {
         power += 1;
     }
@@ -17,7 +17,7 @@ pub fn binary_size(bytes: u64) -> String {
     format!("{number} {}", UNITS[power - 1])
 }
 
-/// A count with its thousands apart: `1,234,567`.
+/// Formats a count with thousands separators: `1,234,567`.
 pub fn grouped(count: i64) -> String {
     let digits = count.unsigned_abs().to_string();
     let mut text = String::from(if count < 0 { "-" } else { "" });
@@ -30,17 +30,18 @@ pub fn grouped(count: i64) -> String {
     text
 }
 
-/// A quantity with three significant digits and an SI prefix, ready for its unit: `41.2 M`, `950 `.
+/// Formats a value with three significant digits and an SI prefix, ready for its unit: `41.2 M`,
+/// `950 `.
 pub fn si(value: f64) -> String {
     const PREFIXES: [&str; 5] = ["", "k", "M", "G", "T"];
     let mut scaled = value;
     let mut prefix = 0;
-    // 999.5 would be printed as 1000 of the prefix below.
+    // 999.5 would be printed as 1000 with the smaller prefix.
     while scaled.abs() >= 999.5 && prefix + 1 < PREFIXES.len() {
         scaled /= 1_000.0;
         prefix += 1;
     }
-    // A small whole number (7 frames) has no decimals that mean anything.
+    // A small whole number (7 frames) has no meaningful decimals.
     let decimals = if prefix == 0 && scaled.fract() == 0.0 {
         0
     } else {
@@ -49,7 +50,7 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.decimals$} {}", PREFIXES[prefix])
 }
 
-/// A wall time: `0.43 s`, `12.3 s`, `3 min 05 s`, `2 h 07 min`.
+/// Formats a wall time: `0.43 s`, `12.3 s`, `3 min 05 s`, `2 h 07 min`.
 pub fn duration_s(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -59,11 +60,11 @@ pub fn duration_s(seconds: f64) -> String {
     }
 }
 
-/// A band as people read it. A table of values stands for an open lower end with minus a million or
-/// less, which no reading reaches.
+/// Formats a band for people. A table of values writes an open lower end as −10⁶ or less, which no
+/// reading reaches.
 pub fn band_text([low, high]: [f64; 2], number: impl Fn(f64) -> String) -> String {
     if has_lower_end([low, high]) {
-        // A dash before a sign would be read as one.
+        // An en dash before a minus sign would be misread.
         let between = if high < 0.0 { " to " } else { "–" };
         format!("{}{between}{}", number(low), number(high))
     } else {
@@ -71,12 +72,13 @@ pub fn band_text([low, high]: [f64; 2], number: impl Fn(f64) -> String) -> Strin
     }
 }
 
-/// Whether a band has a lower end, of the two of [`band_text`].
+/// True if a band has a lower end, in the notation that [`band_text`] describes.
 pub fn has_lower_end([low, _]: [f64; 2]) -> bool {
     low > -1e6
 }
 
-/// Decimals that show `value` with `significant` digits; 0 for zero and for what is not a number.
+/// Returns the number of decimals that shows `value` with `significant` digits; 0 if `value` is
+/// zero or not finite.
 pub(crate) fn decimals_for(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;

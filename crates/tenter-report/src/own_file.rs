@@ -1,16 +1,16 @@
-//! Files in folders that may come from a stranger: no link in them is followed.
+//! Safe access to files in folders that may come from a stranger: no link in them is followed.
 //!
-//! An archive or a repository can hold symbolic links. A program that followed them would show, or
-//! write, files that nobody has named. All files of trial folders are opened here.
+//! An archive or a repository can contain symbolic links. A program that follows them would show,
+//! or overwrite, files that the user has not named. All files of trial folders are opened here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
-/// What to do where [`open_own`] refuses a file.
+/// Remedy where [`open_own`] refuses a file.
 pub const OWN_FILE_REMEDY: &str = "put the file itself there";
 
-/// What is wrong with a file that is a link.
+/// Returns the error for a file that is a symbolic link.
 fn link() -> io::Error {
     refused("it is a symbolic link, which may lead out of the folder, and is not followed")
 }
@@ -19,22 +19,23 @@ fn refused(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why.into())
 }
 
-/// Opens a regular file for reading. The folder that it is in may be reached by links; the file
-/// itself is none.
+/// Opens a regular file for reading. The folder may be reached by links, but the file itself may
+/// not be one.
 ///
 /// # Errors
-/// When it cannot be opened, or is a link, a folder, a pipe or a device.
+/// If the file cannot be opened, or is a link, a folder, a pipe or a device.
 pub fn open_own(path: &Path) -> io::Result<File> {
     open_own_with(File::options().read(true), path)
 }
 
-/// As [`open_own`], with other options.
+/// Opens a file as [`open_own`] does, with `options`.
 pub(crate) fn open_own_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     without_links(options);
     let file = options
         .open(path)
         .map_err(|error| if is_link(path) { link() } else { error })?;
     let found = file.metadata()?;
+    // On Windows the flag below opens the link itself.
     if found.file_type().is_symlink() {
         return Err(link());
     }
@@ -44,7 +45,8 @@ pub(crate) fn open_own_with(options: &mut OpenOptions, path: &Path) -> io::Resul
     Ok(file)
 }
 
-/// A pipe without a writer would be waited for, too.
+/// Makes the opening fail for a link, and return at once for a pipe without a writer, which it
+/// would otherwise wait for.
 #[cfg(unix)]
 fn without_links(options: &mut OpenOptions) {
     use nix::fcntl::OFlag;
@@ -52,33 +54,33 @@ fn without_links(options: &mut OpenOptions) {
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits());
 }
 
-/// `FILE_FLAG_OPEN_REPARSE_POINT`: the link itself is opened.
+/// Sets `FILE_FLAG_OPEN_REPARSE_POINT`: the link itself is opened, not its target.
 #[cfg(windows)]
 fn without_links(options: &mut OpenOptions) {
     std::os::windows::fs::OpenOptionsExt::custom_flags(options, 0x0020_0000);
 }
 
-/// The bytes of such a file.
+/// Reads the bytes of a file that [`open_own`] accepts.
 ///
 /// # Errors
-/// As [`open_own`], and when it cannot be read.
+/// As [`open_own`], and if the file cannot be read.
 pub(crate) fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_own(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The text of such a file.
+/// Reads the text of a file that [`open_own`] accepts.
 ///
 /// # Errors
-/// As [`read_own`], and when it is not UTF-8.
+/// As [`read_own`], and if the file is not UTF-8.
 pub(crate) fn read_own_text(path: &Path) -> io::Result<String> {
     let text = String::from_utf8(read_own(path)?);
     text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Whether a folder has a file of that name. A link is one, which [`open_own`] refuses: a file that
-/// need not be there would otherwise be passed over without a word.
+/// True if something other than a folder has this path. A link counts, so that [`open_own`] refuses
+/// it: an optional file would otherwise be skipped silently.
 pub fn has_own(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
@@ -88,10 +90,10 @@ fn is_link(path: &Path) -> bool {
     found.is_ok_and(|found| found.file_type().is_symlink())
 }
 
-/// Refuses a path that is a link, before something of that name is written.
+/// Refuses a path that is a link, before a file of that name is written.
 ///
 /// # Errors
-/// When it is one.
+/// If the path is a link.
 pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
     if is_link(path) {
         return Err(link());
@@ -99,11 +101,11 @@ pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of what lies below a folder under a relative name. The folder may be reached by links;
-/// nothing below it may be one.
+/// Returns the path of `relative` below `folder`. The folder may be reached by links; nothing below
+/// it may be one.
 ///
 /// # Errors
-/// When the name leads out of the folder, or one of its parts is a link.
+/// If `relative` leads out of the folder, or one of its parts is a link.
 pub fn below(folder: &Path, relative: &Path) -> io::Result<PathBuf> {
     let mut path = folder.to_owned();
     for part in relative.components() {
@@ -117,7 +119,7 @@ pub fn below(folder: &Path, relative: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The number of bytes of such a file; 0 where there is none.
+/// Returns the length of a regular file in bytes; 0 if there is none.
 pub(crate) fn own_length(path: &Path) -> u64 {
     let found = fs::symlink_metadata(path);
     found.map_or(0, |found| if found.is_file() { found.len() } else { 0 })

@@ -1,4 +1,4 @@
-//! A table on disk as Parquet, written in row groups while the trial runs.
+//! Parquet tables on disk, written in row groups while the trial runs.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,41 +16,41 @@ use tenter_record::{Cell, Column, Kind, Names, Row};
 
 use crate::TrialError;
 
-/// Rows per row group: small enough that a partial trial has lost little, large enough for columns
-/// to compress.
+/// Rows per row group: small enough that an interrupted trial loses little, large enough for
+/// columns to compress.
 const ROW_GROUP_ROWS: usize = 65_536;
-/// Cells of a column that are handed over together: a multiple of the 1,024 after which the library
-/// looks whether a page is full.
+/// Cells handed to the library at a time. It checks after every 1,024 values whether a page is
+/// full, so this is a multiple.
 const CELLS: usize = 4_096;
 
-/// The metadata with the version of the program that wrote a file.
+/// Metadata key of the program version that wrote a file.
 pub const VERSION_NOTE: &str = "tenter.version";
-/// The metadata with the seed of a trial; of several trials their seeds, with commas between.
+/// Metadata key of a trial's seed, or of several trials' seeds, separated by commas.
 pub const SEED_NOTE: &str = "tenter.seed";
-/// The metadata with the digest of a trial; of several trials their digests, in the order of the
-/// seeds, or the digest of a sweep.
+/// Metadata key of a trial's digest, of several trials' digests in the order of the seeds, or of a
+/// sweep's digest.
 pub const DIGEST_NOTE: &str = "tenter.digest";
-/// The prefix of the metadata with the unit of a column; the name of the column follows.
+/// Prefix of the metadata key of a column's unit; the column name follows.
 pub const UNIT_NOTE: &str = "tenter.unit.";
 
 /// Writes rows of one type to a Parquet file.
 ///
-/// Rows are kept until a row group is full. A table that is dropped without
-/// [`ParquetTable::finish`] (the trial failed, or the program panicked) still writes what it has
-/// and the file's footer as well as it can, so that the file stays readable.
+/// Rows are collected until a row group is full. A table that is dropped without
+/// [`ParquetTable::finish`], because the trial failed or the program panicked, still writes its
+/// rows and the footer if it can, so that the file stays readable.
 pub struct ParquetTable<R: Row + Clone, W: Write + Send = File> {
     path: PathBuf,
     names: Arc<Names>,
     waiting: Vec<R>,
-    /// `None` once finished or failed.
+    /// Parquet writer; `None` once finished or failed.
     writer: Option<SerializedFileWriter<W>>,
 }
 
 impl<R: Row + Clone> ParquetTable<R> {
-    /// Creates the file, replacing one of that name.
+    /// Creates the file, and replaces one of the same name.
     ///
     /// # Errors
-    /// When the file cannot be created or written.
+    /// If the file cannot be created or written.
     pub fn create(path: &Path, names: Arc<Names>) -> Result<Self, TrialError> {
         let file = File::create(path).map_err(TrialError::io("create", path))?;
         ParquetTable::to_writer(file, path, names)
@@ -58,10 +58,10 @@ impl<R: Row + Clone> ParquetTable<R> {
 }
 
 impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
-    /// Writes to `writer`, which errors call `path`.
+    /// Writes the table to `writer`; errors name it `path`.
     ///
     /// # Errors
-    /// When the file's first bytes cannot be written.
+    /// If the file's first bytes cannot be written.
     pub fn to_writer(writer: W, path: &Path, names: Arc<Names>) -> Result<Self, TrialError> {
         let columns = R::COLUMNS.iter();
         let properties = properties(columns.map(|column| (column.name, column.kind)));
@@ -85,13 +85,14 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     /// Appends rows.
     ///
     /// # Errors
-    /// When a row group cannot be written; the table takes no more rows after that.
+    /// If a row group cannot be written. The table ignores rows after that.
     pub fn append(&mut self, rows: &[R]) -> Result<(), TrialError> {
         if self.writer.is_none() {
             return Ok(());
         }
         let mut rest = rows;
-        // A list that grew beyond a row group would double its memory for good.
+        // `waiting` is emptied at the row group's size: if it grew beyond, its allocation would
+        // double, and stay.
         while let Some((now, later)) = rest.split_at_checked(ROW_GROUP_ROWS - self.waiting.len()) {
             self.waiting.extend_from_slice(now);
             self.write_waiting(ROW_GROUP_ROWS)?;
@@ -101,27 +102,27 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         Ok(())
     }
 
-    /// Adds a note that the file carries as metadata, such as [`SEED_NOTE`].
+    /// Adds a note to the file's metadata, such as [`SEED_NOTE`].
     pub fn note(&mut self, key: &str, value: &str) {
         if let Some(writer) = &mut self.writer {
             writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
         }
     }
 
-    /// Writes the rest and the footer.
+    /// Writes the remaining rows and the footer.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), TrialError> {
         self.close()
     }
 
-    /// The file, as errors call it.
+    /// Returns the path that errors name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the rows that wait; what writes the file, unless it has failed.
+    /// Writes the waiting rows and returns the writer; `None` if the table has failed.
     pub(crate) fn write_all_waiting(
         &mut self,
     ) -> Result<Option<&mut SerializedFileWriter<W>>, TrialError> {
@@ -136,7 +137,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         let Some(mut writer) = self.writer.take() else {
             return Ok(());
         };
-        // Writes the footer and flushes; a full disk shows here.
+        // The footer is written and flushed here, so a full disk shows at the latest now.
         writer
             .finish()
             .map(drop)
@@ -150,7 +151,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         let written = write_row_group(writer, &self.waiting[..count], &self.names);
         self.waiting.drain(..count);
         if written.is_err() {
-            // Data behind a half-written row group could not be read; the file stays as it is.
+            // A row group after a half-written one could not be read, so the file stays as it is.
             self.writer = None;
         }
         written.map_err(TrialError::parquet("write", &self.path))
@@ -159,12 +160,12 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
 
 impl<R: Row + Clone, W: Write + Send> Drop for ParquetTable<R, W> {
     fn drop(&mut self) {
-        // No caller is left for an error; those who need it call `finish`.
+        // No caller is left to receive an error. Those who need it call `finish`.
         let _ = self.close();
     }
 }
 
-/// The version of the program that wrote a file.
+/// Returns the metadata note with the program version.
 pub(crate) fn version_note() -> KeyValue {
     KeyValue::new(
         VERSION_NOTE.to_owned(),
@@ -172,7 +173,8 @@ pub(crate) fn version_note() -> KeyValue {
     )
 }
 
-/// The units of columns, given by names and units; a column without a unit has no note.
+/// Returns the metadata notes with the units of columns, given as name and unit. A column without a
+/// unit has none.
 pub(crate) fn unit_notes<'c>(
     columns: impl Iterator<Item = (&'c str, &'c str)>,
 ) -> impl Iterator<Item = KeyValue> {
@@ -181,9 +183,10 @@ pub(crate) fn unit_notes<'c>(
         .map(|(name, unit)| KeyValue::new(format!("{UNIT_NOTE}{name}"), unit.to_owned()))
 }
 
-/// Snappy, and an encoding per kind. Numbers have no dictionary: they seldom repeat, and for a
-/// million flow rows building dictionaries took about half of the writing time and made a larger
-/// file.
+/// Returns the writer's properties: Snappy compression, and an encoding for each kind of column.
+///
+/// Numbers have no dictionary: they seldom repeat, and for a million flow rows the dictionaries
+/// took about half of the writing time and made the file larger.
 pub(crate) fn properties<'c>(
     columns: impl Iterator<Item = (&'c str, Kind)>,
 ) -> WriterPropertiesBuilder {
@@ -206,7 +209,8 @@ pub(crate) fn properties<'c>(
     builder
 }
 
-/// A table of columns: name, kind, and whether values may be missing.
+/// Returns the schema of a table whose columns are given as name, kind and whether values may be
+/// missing.
 pub(crate) fn schema<'c>(
     table: &str,
     columns: impl Iterator<Item = (&'c str, Kind, bool)>,
@@ -253,7 +257,7 @@ fn write_row_group<R: Row, W: Write + Send>(
         let Some(mut target) = group.next_column()? else {
             break;
         };
-        // The cells of a column take more room than its pages: a part of them at a time.
+        // The cells of a column take more memory than its pages, so they are made a part at a time.
         for part in rows.chunks(CELLS) {
             write_column(&mut target, column, part, names)?;
         }
@@ -273,7 +277,7 @@ fn write_column<R: Row>(
     write_cells(target, column.kind, column.optional, cells)
 }
 
-/// Writes cells of a kind, which may be missing if the column is optional.
+/// Writes cells of one kind; cells may be missing only if `optional` is true.
 pub(crate) fn write_cells<'c>(
     target: &mut SerializedColumnWriter<'_>,
     kind: Kind,
@@ -282,7 +286,7 @@ pub(crate) fn write_cells<'c>(
 ) -> Result<(), ParquetError> {
     match kind {
         Kind::Integer => put::<Int64Type>(target, optional, cells.map(Cell::integer)),
-        // The same 64 bits: the column's logical type says how to read them.
+        // The 64 bits are the same; the column's logical type says that they are unsigned.
         Kind::Unsigned => put::<Int64Type>(
             target,
             optional,
@@ -298,8 +302,8 @@ pub(crate) fn write_cells<'c>(
     }
 }
 
-/// Writes the present values and, for an optional column, the level (0 or 1) that marks which are
-/// present.
+/// Writes the present values. For an optional column it also writes definition levels, 0 for a
+/// missing value and 1 for a present one.
 fn put<T: DataType>(
     target: &mut SerializedColumnWriter<'_>,
     optional: bool,
