@@ -51,7 +51,7 @@ pub(super) struct SwitchBox {
 pub(super) struct Boxes {
     /// Boxes, from left to right within pods and tiers.
     pub(super) all: Vec<SwitchBox>,
-    /// The box of each switch, by node index.
+    /// Index of each switch's box, by node index.
     pub(super) of_node: HashMap<u32, usize>,
     /// Arrangement that the drawing uses.
     pub(super) shape: Shape,

@@ -1,4 +1,4 @@
-//! Operations of graphs over time, rank by rank: what was computed and communicated, and where it
+//! Operation graphs over time, rank by rank: computing and communication, and where an iteration
 //! was recorded, the recording on the same axis.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,22 +15,22 @@ use crate::text_table::{TextColumn, TextTable};
 use crate::trial_data::TrialData;
 use crate::trial_operations::{OperationsOf, Spans};
 
-/// The heading of the pictures.
+/// Heading of the pictures.
 pub(super) const TITLE: &str = "Operations of ranks over time";
-/// About the pixels of a drawing, of which a neighbour's distance has to be a part to be seen.
+/// Approximate width of a drawing in pixels; a smaller distance than a part of one cannot be seen.
 const PIXELS: f64 = 900.0;
-/// The most bars of one drawing.
+/// Maximum number of bars in a drawing.
 const BARS: usize = 8_000;
-/// The most rows of a rank that are told apart by their streams.
+/// Maximum number of streams that get rows of their own; beyond it, rows are by kind of operation.
 const STREAMS: usize = 8;
 
-/// A picture for each job that has operations which take time.
+/// Draws each job that has operations which take time.
 pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     let of_jobs = trial.operations.iter();
     of_jobs.filter_map(|of| picture(trial, of)).collect()
 }
 
-/// The name of the job.
+/// Returns the name of the operations' job.
 fn name<'t>(trial: &'t TrialData, of: &OperationsOf) -> &'t str {
     let mut jobs = trial.summary.jobs.iter();
     let job = jobs.find(|job| job.job.job == of.job);
@@ -49,8 +49,8 @@ fn picture(trial: &TrialData, of: &OperationsOf) -> Option<Picture> {
     })
 }
 
-/// Whether an operation has a bar: what takes no time cannot be seen, and a receive may wait from
-/// the first moment on for a message that the sender's row shows.
+/// True if an operation has a bar. One that takes no time cannot be seen. A receive may be posted
+/// long before its message, which is drawn in the sender's row.
 fn is_drawn(row: &OperationRow) -> bool {
     let is_shown = match &*row.kind {
         "wait" => false,
@@ -60,21 +60,21 @@ fn is_drawn(row: &OperationRow) -> bool {
     row.done > row.started && is_shown
 }
 
-/// Whether a recording has a bar.
+/// True if the operation's recording has a bar.
 fn is_recorded(row: &OperationRow) -> bool {
     row.measured_start.is_some() && row.measured_time.is_some_and(|took| !took.is_zero())
 }
 
-/// A row of the drawing: what it is called, and its colour.
+/// A row of the drawing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lane {
     rank: u32,
-    /// Recorded ones come first.
+    /// False for recorded rows, which sort before the simulated ones.
     simulated: bool,
     order: u32,
     name: String,
     colour: usize,
-    /// What the colour stands for.
+    /// Meaning of the colour, for the legend.
     meaning: &'static str,
 }
 
@@ -82,22 +82,22 @@ struct Lane {
 #[derive(Clone, Copy, Debug)]
 struct Bar<'r> {
     span: Span,
-    /// The first operation that it stands for.
+    /// First of the operations that the bar stands for.
     row: &'r OperationRow,
-    /// How many operations it stands for.
+    /// Number of operations that the bar stands for.
     count: u64,
-    /// Whether a receive waited, which is drawn lighter.
+    /// True for a receive that waits, which is drawn lighter.
     light: bool,
 }
 
-/// The bars of each row.
+/// The rows of a drawing with their bars.
 struct Drawing<'r> {
     lanes: BTreeMap<Lane, Vec<Bar<'r>>>,
     end: f64,
     is_measured: bool,
 }
 
-/// The place of a lane among those of its rank, its name, its colour and what that stands for.
+/// Place of a row among those of its rank, its name, its colour, and the colour's meaning.
 type Named = (u32, String, usize, &'static str);
 
 fn named(row: &OperationRow, of_model: bool, by_stream: bool) -> Named {
@@ -137,8 +137,10 @@ impl<'r> Drawing<'r> {
         let streams: BTreeSet<u32> = drawn().map(|row| row.stream).collect();
         let kinds: BTreeSet<(u32, &str)> =
             drawn().map(|row| (row.stream, row.kind.as_str())).collect();
-        // A stream with operations of several kinds has no one colour.
+        // A stream with operations of several kinds has no single colour.
         let by_stream = !is_measured && streams.len() <= STREAMS && kinds.len() == streams.len();
+        // The earliest instant at which any drawn operation could have started is taken as the
+        // iteration's start.
         let start = of.drawn.iter().filter_map(|row| row.ready).min();
         let start = start.map_or(0.0, Time::as_ns);
         let offsets = offsets(of);
@@ -183,7 +185,7 @@ impl<'r> Drawing<'r> {
         }
     }
 
-    /// How to read the drawing.
+    /// Returns the text above the drawing, which explains how to read it.
     fn lead(&self, of: &OperationsOf) -> String {
         let shown: BTreeSet<u32> = self.lanes.keys().map(|lane| lane.rank).collect();
         let of_all = if shown.len() < of.ranks as usize {
@@ -256,11 +258,13 @@ impl<'r> Bar<'r> {
         }
     }
 
-    /// What the drawing has of it; its kind goes to the list of them where it is new.
+    /// Returns the bar's numbers in the form of the drawing. A new kind of operation is added to
+    /// `kinds`.
     fn numbers(&self, lane: usize, kinds: &mut Vec<&'r str>) -> Vec<Num> {
         let Span { from, to } = self.span;
         let light = f64::from(u8::from(self.light));
-        // Late in a long run the digits of two instants would not tell them apart.
+        // The third number is the duration, not the end: with seven digits, two instants late in a
+        // long run could not be told apart.
         let mut numbers = vec![lane as f64, from, to - from, self.count as f64, light];
         if self.count == 1 {
             let kind = self.row.kind.as_str();
@@ -281,8 +285,9 @@ impl<'r> Bar<'r> {
     }
 }
 
-/// How far the recording of each rank is moved, so that its first operation begins where it begins
-/// in the simulation: clocks of different ranks may not be comparable.
+/// Returns the shift of each rank's recording, in ns. It lets the rank's first recorded operation
+/// start where it starts in the simulation, because clocks of different ranks may not be
+/// comparable.
 fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
     let mut first: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for row in of.drawn.iter().filter(|row| row.done.is_some()) {
@@ -298,8 +303,8 @@ fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
     first.into_iter().map(offset).collect()
 }
 
-/// Leaves at most so many bars: neighbours whose distance cannot be seen become one, if neither can
-/// be seen alone.
+/// Merges bars until at most `most` are left: neighbours merge if the gap between them cannot be
+/// seen, and neither is long enough to be seen on its own.
 fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
     bars.sort_by(|a, b| a.span.from.total_cmp(&b.span.from));
     let mut gap = end / PIXELS * 0.25;
@@ -319,6 +324,8 @@ fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
             }
         }
         bars.truncate(kept + 1);
+        // Each round doubles the gap that counts as invisible. A gap of the whole axis ends the
+        // search even where long bars remain.
         if bars.len() <= most.max(1) || gap > end {
             return;
         }
@@ -330,7 +337,7 @@ fn ns(time: Option<Time>) -> f64 {
     time.map_or(0.0, Time::as_ns)
 }
 
-/// What was recorded beside what was simulated, job by job: by kind, and the whole.
+/// Tabulates recorded beside simulated times for each job, by kind of operation and as a whole.
 pub(super) fn sections(trial: &TrialData) -> Vec<Section> {
     let of_jobs = trial.operations.iter().filter(|of| !of.recorded.is_empty());
     let section = |of: &OperationsOf| {

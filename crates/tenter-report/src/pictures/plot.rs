@@ -1,19 +1,19 @@
-//! Drawings as data, which the page of the workspace draws.
+//! Drawings as data for the script of the workspace's page.
 //!
-//! `web/src/pictures/spec.ts` has these types as the page reads them.
+//! `web/src/pictures/spec.ts` has the same types in TypeScript.
 
 use serde::{Serialize, Serializer};
 
 use super::circuit_boxes::{Shape, SwitchBox};
 use super::scale::Scale;
 
-/// A number as drawings have it: seven significant digits, `null` where it is none.
+/// A number with seven significant digits, which keep the JSON small; `null` if it is not finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Num(pub(super) f64);
 
 impl Serialize for Num {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// Whole numbers below are exact.
+        /// Floats below this limit represent whole numbers exactly.
         const WHOLE: f64 = 1e15;
         let short: f64 = format!("{:.6e}", self.0).parse().unwrap_or(self.0);
         if !short.is_finite() {
@@ -26,7 +26,7 @@ impl Serialize for Num {
     }
 }
 
-/// Pairs of numbers.
+/// Converts points to pairs of numbers.
 pub(super) fn pairs(points: &[(f64, f64)]) -> Vec<[Num; 2]> {
     points.iter().map(|&(x, y)| [Num(x), Num(y)]).collect()
 }
@@ -35,7 +35,7 @@ pub(super) fn pairs(points: &[(f64, f64)]) -> Vec<[Num; 2]> {
 #[derive(Debug, Serialize)]
 pub(super) struct Axis<'a> {
     label: &'a str,
-    /// The unit of its data, of which the drawing chooses the shown one.
+    /// Unit of the data; the drawing script chooses the unit that is shown.
     unit: &'a str,
     log: bool,
     low: Num,
@@ -43,12 +43,13 @@ pub(super) struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// The axis of these values.
+    /// Makes the axis of a scale.
     pub(super) fn of(label: &'a str, scale: &Scale) -> Axis<'a> {
         let unit = match scale.unit.name {
             "ns" | "µs" | "ms" | "s" => "ns",
             "B" | "KiB" | "MiB" | "GiB" | "TiB" => "bytes",
             "GB/s" => "B/s",
+            // Scales know the unit that fits their numbers, drawings the base unit of their data.
             other => other,
         };
         Axis {
@@ -76,30 +77,30 @@ pub(super) struct Lines<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct Series<'a> {
     pub(super) name: &'a str,
-    /// Colours are counted through, then with the next dashes.
+    /// Palette index: through all colours, then through them again with the next dash pattern.
     pub(super) colour: usize,
     pub(super) points: Vec<[Num; 2]>,
 }
 
-/// A cell for each row and each stretch of time.
+/// A matrix of cells, with a row for each port and a column for each stretch of time.
 #[derive(Debug, Serialize)]
 pub(super) struct Heat<'a> {
     pub(super) title: &'a str,
-    /// Name of the axis of time.
+    /// Label of the time axis.
     pub(super) label: &'a str,
     pub(super) rows: Vec<String>,
-    /// Where the stretches begin, in ns.
+    /// Start of each column, in ns.
     pub(super) times: Vec<Num>,
-    /// Where the last stretch ends, and where the axis ends, which drawings side by side share.
+    /// End of the last column, and end of the axis, which drawings side by side share; in ns.
     pub(super) end: Num,
     pub(super) to: Num,
     pub(super) values: Vec<Vec<Num>>,
     pub(super) unit: &'a str,
-    /// What has the full colour.
+    /// Value with the full colour.
     pub(super) max: Num,
 }
 
-/// Bars over time, in lanes below each other.
+/// Bars over time, in lanes.
 #[derive(Debug, Serialize)]
 pub(super) struct Timeline<'a> {
     pub(super) title: &'a str,
@@ -107,16 +108,16 @@ pub(super) struct Timeline<'a> {
     pub(super) from_ns: Num,
     pub(super) to_ns: Num,
     pub(super) lanes: Vec<String>,
-    /// Pixels for the names of lanes.
+    /// Width of the lane names, in pixels.
     pub(super) names: u32,
-    /// Name and unit of what a bar has beside its lane, times and colour.
+    /// Name and unit of each number that a bar has after lane, start, end and colour.
     pub(super) columns: &'a [(&'a str, &'a str)],
-    /// The column whose bars have an edge that warns, where it is not 0.
+    /// Index of the column that gives bars a warning edge where it is not 0.
     pub(super) marked: Option<usize>,
     pub(super) bars: Vec<Vec<Num>>,
 }
 
-/// Rows of cells, which one of several numbers colours at a time.
+/// Rows of cells, coloured by one metric at a time.
 #[derive(Debug, Serialize)]
 pub(super) struct Cells<'a> {
     pub(super) title: &'a str,
@@ -124,16 +125,16 @@ pub(super) struct Cells<'a> {
     pub(super) rows: Vec<CellRow>,
 }
 
-/// A number that each cell has.
+/// A metric that each cell has.
 #[derive(Debug, Serialize)]
 pub(super) struct CellMetric<'a> {
-    /// The word of the button that chooses it.
+    /// Key of the button that selects the metric.
     pub(super) key: &'a str,
     pub(super) name: &'a str,
     pub(super) unit: &'a str,
-    /// The value that has the full colour.
+    /// Value with the full colour.
     pub(super) full: Num,
-    /// Whether cells where it is not 0 have an edge that warns.
+    /// True if cells with a value other than 0 get a warning edge.
     pub(super) warns: bool,
 }
 
@@ -147,20 +148,20 @@ pub(super) struct CellRow {
 pub(super) struct Cell {
     pub(super) name: String,
     pub(super) rate_bps: Num,
-    /// In the order of the metrics; no number where nobody has read it.
+    /// Values in the order of the metrics; `null` where the counter was not read.
     pub(super) values: Vec<Num>,
 }
 
-/// The switches of a tree and the links between them, of which optical switches may make circuits.
+/// The switches of a tree and the links between them, some of which may be circuits.
 #[derive(Debug, Serialize)]
 pub(super) struct CircuitPicture {
     pub(super) title: String,
     pub(super) shape: Shape,
     pub(super) boxes: Vec<CircuitBox>,
     pub(super) bundles: Vec<Bundle>,
-    /// The share of its capacity at which a link has the full colour.
+    /// Load with the full colour, as a share of capacity.
     pub(super) full: Num,
-    /// The most links that are drawn as one in any of the pictures side by side.
+    /// Maximum number of links that one line stands for, in any of the pictures side by side.
     pub(super) most: u64,
 }
 
@@ -168,10 +169,10 @@ pub(super) struct CircuitPicture {
 pub(super) struct CircuitBox {
     #[serde(flatten)]
     pub(super) switches: SwitchBox,
-    /// Ports without a circuit.
+    /// Number of ports without a circuit.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) dark: u64,
-    /// The links between its switches: upwards, and back.
+    /// Links between switches of the box: upwards, and back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) inner: Option<Carried>,
 }
@@ -184,45 +185,45 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// All links of a kind between two boxes.
+/// All links of one kind between two boxes.
 #[derive(Debug, Serialize)]
 pub(super) struct Bundle {
-    /// Places of the boxes.
+    /// Indices of the boxes.
     pub(super) ends: [usize; 2],
-    /// `cable`, `circuit`, or `moved` for one that is not along a cable of the tree.
+    /// `cable`, `circuit`, or `moved` for a circuit that does not follow a cable of the tree.
     pub(super) kind: &'static str,
     #[serde(flatten)]
     pub(super) carried: Carried,
 }
 
-/// What links carry together: from the first end to the second, and back.
+/// Traffic of links together: from the first end to the second, and back.
 #[derive(Debug, Serialize)]
 pub(super) struct Carried {
     pub(super) count: u64,
     pub(super) rate_bps: Num,
-    /// Shares of capacity, where they are known.
+    /// Loads as shares of capacity; `null` if unknown.
     pub(super) busy: Option<[Num; 2]>,
     pub(super) bytes: [Num; 2],
 }
 
-/// Operations of ranks over time, in lanes below each other.
+/// Operations of ranks over time, in lanes.
 #[derive(Debug, Serialize)]
 pub(super) struct Operations<'a> {
     pub(super) title: &'a str,
     pub(super) label: &'a str,
     pub(super) to_ns: Num,
     pub(super) lanes: Vec<OperationLane>,
-    /// What each colour stands for.
+    /// Palette index and meaning of each colour.
     pub(super) legend: Vec<(usize, &'a str)>,
     /// Kinds of operations, each once.
     pub(super) kinds: Vec<&'a str>,
-    /// Lane, start, duration, how many operations it stands for, and whether it is light. A bar of
-    /// one operation goes on with the place of its kind, its number at its rank, its peer, its
-    /// bytes, and whether it is on the critical path.
+    /// Per bar: lane, start, duration, number of operations, and 1 if it is light. A bar of one
+    /// operation continues with the index of its kind, its number at its rank, its peer, its bytes,
+    /// and 1 if it is on the critical path. Times are in ns.
     pub(super) bars: Vec<Vec<Num>>,
 }
 
-/// A lane, below those of the same rank.
+/// A lane; lanes of one rank follow each other.
 #[derive(Debug, Serialize)]
 pub(super) struct OperationLane {
     pub(super) rank: u32,
@@ -230,32 +231,32 @@ pub(super) struct OperationLane {
     pub(super) colour: usize,
 }
 
-/// What a whole is made of, as stretches of one bar.
+/// The parts of a whole, as stretches of one bar.
 #[derive(Debug, Serialize)]
 pub(super) struct Whole<'a> {
     pub(super) title: &'a str,
     pub(super) unit: &'a str,
-    /// Name, value and colour.
+    /// Name, value and palette index of each part.
     pub(super) parts: Vec<(&'a str, Num, usize)>,
 }
 
-/// Data chunks one after the other, each of which waited for the one before.
+/// Chunks in the order of time, each of which waited for the previous one.
 #[derive(Debug, Serialize)]
 pub(super) struct ChunkChain<'a> {
     pub(super) title: &'a str,
     pub(super) label: &'a str,
     pub(super) to_ns: Num,
-    /// What the colour of a bar is a share of.
+    /// Meaning of a bar's shade.
     pub(super) shade: &'a str,
-    /// What is said of each bar.
+    /// Text of each bar.
     pub(super) names: Vec<String>,
-    /// Name and unit of what a bar has beside its times and its colour.
+    /// Name and unit of each number that a bar has after its times and shade.
     pub(super) columns: &'a [(&'a str, &'a str)],
-    /// Start, end, the share from 0 to 1 that its colour shows, and a number for each column.
+    /// Per bar: start, end, shade from 0 to 1, and a number for each column.
     pub(super) bars: Vec<Vec<Num>>,
 }
 
-/// A drawing and its data.
+/// A drawing with its data; the JSON's `kind` selects the function that draws it.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Plot<'a> {
@@ -270,7 +271,7 @@ pub(super) enum Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// A picture of it with a heading and how to read it.
+    /// Makes a picture of the drawing, with a heading and a text above it.
     pub(super) fn picture(&self, title: impl Into<String>, lead: impl Into<String>) -> Picture {
         Picture {
             title: title.into(),
@@ -280,14 +281,14 @@ impl Plot<'_> {
     }
 }
 
-/// A drawing with its words.
+/// A drawing with its texts.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// What it is of, as a heading: of operations the job and the iteration.
+    /// Heading, such as job and iteration.
     pub title: String,
-    /// How to read it, in sentences; empty where its axes say enough.
+    /// Text that explains how to read the drawing; empty where the axes say enough.
     pub lead: String,
-    /// Its data as JSON, whose `kind` names the function that draws it.
+    /// Data of the drawing as JSON; `kind` names the function that draws it.
     pub plot: String,
 }
 

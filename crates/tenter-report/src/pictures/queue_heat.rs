@@ -1,20 +1,22 @@
-//! The deepest queues as colour: a row for each port, a column for each stretch of time.
+//! The deepest queues as a colour map: a row for each port, a column for each stretch of time.
 
 use std::collections::HashMap;
 
 use super::plot::{Heat, Num, Picture as Shown, Plot};
 use crate::trial_data::TrialData;
 
-/// The most columns; samples between them show the greatest.
+/// Maximum number of columns; each shows the greatest of its samples.
 const COLUMNS: usize = 160;
-/// Ports of pictures side by side.
+/// Maximum number of ports.
 const PORTS: usize = 16;
 
-/// Node and port.
+/// Node and port numbers.
 type Place = (u32, u16);
 
-/// A picture of each of several trials, with the same ports, colours and axis of time.
+/// Draws one picture for each trial, with common ports, colours and time axis; nothing for fewer
+/// than two trials with samples.
 pub(super) fn pictures(trials: &[&TrialData], names: &[String]) -> Vec<Shown> {
+    // Ports are known by the names of both ends: their numbers may differ between fabrics.
     let mut peaks: HashMap<String, u64> = HashMap::new();
     for port in trials.iter().flat_map(|trial| &trial.ports) {
         let peak = peaks.entry(name(&port.node_name, &port.peer_name));
@@ -28,7 +30,7 @@ pub(super) fn pictures(trials: &[&TrialData], names: &[String]) -> Vec<Shown> {
         .iter()
         .zip(names)
         .filter_map(|(trial, called)| {
-            // Of several cables between two nodes the first.
+            // Of parallel cables between two nodes, the first is taken.
             let place = |(wanted, _): &(String, u64)| {
                 let mut ports = trial.ports.iter();
                 let port = ports.find(|port| name(&port.node_name, &port.peer_name) == *wanted)?;
@@ -57,16 +59,16 @@ fn name(node: &str, peer: &str) -> String {
     format!("{node} → {peer}")
 }
 
-/// The cells of one picture.
+/// Cells of one picture.
 struct Picture {
     rows: Vec<String>,
     times: Vec<f64>,
-    /// Where the last column ends.
+    /// End of the last column, in ns.
     end: f64,
     values: Vec<Vec<f64>>,
 }
 
-/// What has the full colour, and where the axis of time ends.
+/// Common scale: the queue in bytes with the full colour, and the end of the time axis in ns.
 #[derive(Clone, Copy, Default)]
 struct Most {
     queue: f64,
@@ -74,12 +76,12 @@ struct Most {
 }
 
 impl Picture {
-    /// Of these ports; none without samples, or if no queue ever held a frame.
+    /// Fills the cells for `ports`; `None` without samples, or if no queue ever held a frame.
     fn of(trial: &TrialData, ports: &[(String, Place)]) -> Option<Picture> {
         let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
         instants.dedup();
         let together = instants.len().div_ceil(COLUMNS).max(1);
-        // A column begins where the one before has ended.
+        // A sample covers the time before it, so a column starts where the previous one ends.
         let ends: Vec<f64> = instants
             .chunks(together)
             .filter_map(|part| part.last().copied())

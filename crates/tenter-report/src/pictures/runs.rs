@@ -6,19 +6,19 @@ use crate::chain::{Chain, Known};
 use crate::table::FLOWS;
 use crate::trial_data::{Chunk, TrialData};
 
-/// One iteration of one collective and the chunks of it that were completed.
+/// One iteration of one collective, with its completed chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
-    /// Name of the job.
+    /// Name of the iteration's job.
     pub(super) job_name: &'a str,
-    /// The iteration.
+    /// Row of the iteration in the summary.
     pub(super) row: &'a CollectiveRow,
-    /// Its chunks in the order in which they ended.
+    /// Chunks, in the order in which they ended.
     pub(super) chunks: &'a [Chunk],
 }
 
 impl Run<'_> {
-    /// The chain of chunks that ends with the last one to arrive.
+    /// Returns the chain of chunks that ends with the last to arrive.
     pub(super) fn chain(&self, trial: &TrialData) -> Chain {
         let known = Known {
             unloaded: trial.unloaded.as_deref(),
@@ -27,7 +27,7 @@ impl Run<'_> {
         Chain::of(self.chunks, self.row.start.as_ns(), known)
     }
 
-    /// The operation and its job, without its size.
+    /// Names job, collective and algorithm, without the size.
     pub(super) fn operation(&self) -> String {
         let CollectiveRow {
             collective,
@@ -38,15 +38,15 @@ impl Run<'_> {
     }
 }
 
-/// The chunks sorted by iteration, which [`runs`] takes slices of.
+/// Returns the chunks sorted by iteration; [`runs`] takes slices of the list.
 pub(super) fn sorted_chunks(trial: &TrialData) -> Vec<Chunk> {
     let mut chunks = trial.chunks.clone();
-    // Stable: within an iteration the order stays that in which chunks ended.
+    // The sort is stable: chunks of one iteration keep the order in which they ended.
     chunks.sort_by_key(|chunk| (chunk.job, chunk.collective, chunk.iteration));
     chunks
 }
 
-/// All iterations in the order of the summary.
+/// Returns all iterations, in the order of the summary.
 pub(super) fn runs<'a>(trial: &'a TrialData, chunks: &'a [Chunk]) -> Vec<Run<'a>> {
     let mut runs = Vec::new();
     for job in &trial.summary.jobs {
@@ -65,10 +65,10 @@ pub(super) fn runs<'a>(trial: &'a TrialData, chunks: &'a [Chunk]) -> Vec<Run<'a>
     runs
 }
 
-/// The iterations of one collective of the run order.
+/// The iterations of one collective in a job's run order.
 pub(super) type Iterations<'r, 'a> = Vec<&'r Run<'a>>;
 
-/// Runs by operation, and within it by collective index, in the order of first appearance.
+/// Groups runs by operation, and within it by collective index, in the order of first appearance.
 pub(super) fn grouped_by_operation<'r, 'a>(
     runs: &'r [Run<'a>],
 ) -> Vec<(String, Vec<Iterations<'r, 'a>>)> {
@@ -90,7 +90,7 @@ pub(super) fn grouped_by_operation<'r, 'a>(
     groups
 }
 
-/// Of each collective the iteration that took longest, measured ones before warm-ups.
+/// Returns the slowest iteration of each collective; measured iterations come before warm-ups.
 pub(super) fn slowest<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r Run<'a>> {
     let mut slowest: Vec<&Run<'_>> = Vec::new();
     for run in runs {

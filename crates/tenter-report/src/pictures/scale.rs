@@ -1,4 +1,4 @@
-//! Axes: the values at their ends, and their units.
+//! Axes: their ends and their units.
 
 use super::text::Unit;
 
@@ -7,14 +7,14 @@ use super::text::Unit;
 pub(super) struct Scale {
     /// Values at both ends.
     pub(super) domain: (f64, f64),
-    /// Whether equal distances are equal factors.
+    /// True for a logarithmic axis.
     pub(super) log: bool,
-    /// The unit of the numbers beside the axis.
+    /// Unit of the numbers beside the axis.
     pub(super) unit: Unit,
 }
 
 impl Scale {
-    /// A linear axis from 0, that ends with a round number at or above `max`.
+    /// Makes a linear axis from 0 to a round number at or above `max`.
     pub(super) fn from_zero(max: f64, unit: Unit) -> Scale {
         let max = if max > 0.0 { max } else { unit.factor };
         let step = nice_step(max / unit.factor / 4.0) * unit.factor;
@@ -25,8 +25,8 @@ impl Scale {
         }
     }
 
-    /// An axis over exactly these values: logarithmic where the last is over eight times the
-    /// first.
+    /// Makes an axis over these values with a small margin; it is logarithmic if `max` is more than
+    /// eight times `min`.
     pub(super) fn over(min: f64, max: f64, unit: Unit) -> Scale {
         let log = min > 0.0 && max > 8.0 * min;
         let (min, max) = if log {
@@ -42,7 +42,7 @@ impl Scale {
         }
     }
 
-    /// An axis over exactly this span of time.
+    /// Makes a time axis over exactly this span.
     pub(super) fn span(from: f64, to: f64) -> Scale {
         Scale {
             domain: (from, if to > from { to } else { from + 1.0 }),
@@ -52,10 +52,11 @@ impl Scale {
     }
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
+/// Returns the least of 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
 fn nice_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let factors = [1.0, 2.0, 2.5, 5.0, 10.0];
+    // Without the tolerance, rounding of the logarithm could skip an exact match.
     let found = factors
         .iter()
         .find(|&factor| factor * power >= step * 0.999_999);

@@ -10,16 +10,17 @@ use crate::drawings::DrawnLine;
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
-/// The most points of a line.
+/// Maximum number of points in a line.
 const POINTS: usize = 400;
-/// Ports that are shown one by one.
+/// Number of ports drawn one by one.
 const PORTS: usize = 8;
 const HEIGHT: f64 = 260.0;
 
-/// The heading of the pictures.
+/// Heading of the pictures.
 pub(super) const TITLE: &str = "Queues and pauses over time";
 
-/// The deepest queues, the load of each tier, and when ports were paused; nothing without samples.
+/// Draws the deepest queues, the load of each tier, and the pauses of ports; nothing without
+/// samples.
 pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     if trial.samples.is_empty() {
         return Vec::new();
@@ -36,17 +37,18 @@ pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
         .collect()
 }
 
-/// The bins of drawn samples: they end at samples, so that each value is where it was taken.
+/// Bins into which samples are drawn. They end at sampling instants, so each value is drawn where
+/// it was taken.
 struct Series {
     end: f64,
     interval: f64,
-    /// Samples that a bin takes together.
+    /// Number of samples per bin.
     together: usize,
     bins: usize,
 }
 
 impl Series {
-    /// How often samples were taken, and how many of them are one point.
+    /// Says how often samples were taken, and how many of them are one point.
     fn lead(&self) -> String {
         let together = if self.together > 1 {
             format!(
@@ -65,8 +67,9 @@ impl Series {
         Series::at_instants(&instants)
     }
 
-    /// Samples are taken at multiples of an interval, and at the end, at any instant. An instant
-    /// without active ports has none.
+    /// Derives the bins. Samples are taken at multiples of an interval, and at the end of the
+    /// trial, which may be any instant. An instant without active ports leaves no samples, so the
+    /// interval is the shortest gap.
     fn at_instants(instants: &[f64]) -> Series {
         let end = instants.last().copied().unwrap_or(0.0);
         let regular = &instants[..instants.len().saturating_sub(1)];
@@ -83,29 +86,30 @@ impl Series {
         }
     }
 
-    /// The length of a bin, except the last, which ends with the trial.
+    /// Returns the length of a bin in ns. The last bin may be shorter, as it ends with the trial.
     fn step(&self) -> f64 {
         self.interval * self.together as f64
     }
 
     fn bin(&self, time: f64) -> usize {
-        // Instants are whole picoseconds, given in ns.
+        // Instants are whole picoseconds in ns; the tolerance keeps a sample at a bin's end within
+        // it.
         let bin = (time / self.step() - 1e-9).ceil() as usize;
         bin.clamp(1, self.bins) - 1
     }
 
-    /// The length of a bin.
+    /// Returns the length of one bin, in ns.
     fn width(&self, bin: usize) -> f64 {
         self.at(bin) - self.step() * bin as f64
     }
 
-    /// The end of a bin.
+    /// Returns the end of a bin, in ns.
     fn at(&self, bin: usize) -> f64 {
         (self.step() * (bin + 1) as f64).min(self.end)
     }
 
-    /// The greatest value of each bin, 0 without a sample; if that of the first bin is a mean over
-    /// it, the line begins with it.
+    /// Makes a line of the value of each bin, 0 for a bin without a sample. A mean holds for the
+    /// whole bin, so its line starts at time 0.
     fn line(&self, name: String, values: &BTreeMap<usize, f64>, is_mean: bool) -> DrawnLine {
         let value = |bin: usize| values.get(&bin).copied().unwrap_or(0.0);
         let points = (0..self.bins).map(|bin| (self.at(bin), value(bin)));
@@ -131,9 +135,10 @@ fn port_name(trial: &TrialData, key: PortKey) -> String {
     )
 }
 
-/// The keys with the greatest values, greatest first.
+/// Returns the `count` keys with the greatest values, greatest first.
 fn greatest(values: &HashMap<PortKey, f64>, count: usize) -> Vec<PortKey> {
     let mut order: Vec<(&PortKey, &f64)> = values.iter().filter(|entry| *entry.1 > 0.0).collect();
+    // Ties go by port, since the map has no order of its own.
     order.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
     order
         .into_iter()
@@ -180,7 +185,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale) -> Option<Picture> {
     Some(chart.picture(lead, x, &y))
 }
 
-/// The load of each tier, over its capacity.
+/// Draws the load of each tier, in per cent of its capacity.
 fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale) -> Picture {
     let mut capacity: BTreeMap<Direction, f64> = BTreeMap::new();
     let mut directions: HashMap<PortKey, Direction> = HashMap::new();
@@ -209,7 +214,8 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale) -> P
         })
         .collect();
     let points = lines.iter().flat_map(|line| &line.points);
-    // A frame counts where it begins, and may reach into the next stretch of time.
+    // A frame counts in the bin in which it starts and may reach into the next, so a load may
+    // exceed 100 %.
     let most = points.fold(100.0, |most: f64, point| most.max(point.1));
     let y = Scale::from_zero(most, Unit::of("%"));
     let chart = LineChart {
@@ -224,9 +230,9 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale) -> P
     chart.picture(series.lead(), x, &y)
 }
 
-/// When ports were paused by the other end, a row for each of those that were paused longest.
+/// Draws when ports were paused by the other end, with a row for each of those paused longest.
 fn pauses(trial: &TrialData, series: &Series) -> Option<Picture> {
-    /// The colour of pauses.
+    /// Palette index of pauses.
     const PAUSED: f64 = 3.0;
     let mut totals: HashMap<PortKey, f64> = HashMap::new();
     for port in &trial.ports {
@@ -272,7 +278,7 @@ fn pauses(trial: &TrialData, series: &Series) -> Option<Picture> {
     Some(plot.picture("When ports were paused", lead))
 }
 
-/// Runs of bins, first and last, in which a sample found the port paused.
+/// Returns the runs of bins, first and last, in which a sample found the port paused.
 fn stretches(trial: &TrialData, series: &Series, key: PortKey) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for sample in &trial.samples {

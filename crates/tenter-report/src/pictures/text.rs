@@ -1,11 +1,10 @@
-//! Numbers as pictures show them.
+//! Numbers in the form that pictures show.
 
 use std::fmt::Write as _;
 
 use crate::numbers::decimals_for;
 
-/// A number with a number of significant digits, without zeros at its end: `1.5`, `0.0312`,
-/// `1,234`.
+/// Formats a number with `significant` digits and no trailing zeros: `1.5`, `0.0312`, `1,234`.
 pub(super) fn number(value: f64, significant: i32) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -40,17 +39,18 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A number with a number of significant digits, for columns of tables: `1.500`.
+/// Formats a number with `significant` digits and its trailing zeros, for columns of tables:
+/// `1.500`.
 pub(super) fn fixed(value: f64, significant: i32) -> String {
     format!("{value:.*}", decimals_for(value, significant))
 }
 
-/// A count with its thousands apart.
+/// Formats a count with thousands separators.
 pub(super) fn count(count: u64) -> String {
     crate::numbers::grouped(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// A unit of measure: its name, and its number of base units.
+/// A unit of measure: its name, and its size in base units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) name: &'static str,
@@ -58,7 +58,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// The unit of time in which `ns` is a readable number.
+    /// Returns the unit of time in which `ns` is a readable number.
     pub(super) fn time(ns: f64) -> Unit {
         let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         Unit::largest(&units, ns).unwrap_or(Unit {
@@ -67,7 +67,7 @@ impl Unit {
         })
     }
 
-    /// The binary unit in which `bytes` is a readable number.
+    /// Returns the binary unit in which `bytes` is a readable number.
     pub(super) fn bytes(bytes: f64) -> Unit {
         let units = [
             ("TiB", f64::from(1 << 20) * f64::from(1 << 20)),
@@ -81,7 +81,7 @@ impl Unit {
         })
     }
 
-    /// The counted thing as a unit.
+    /// Makes a unit of the thing that is counted.
     pub(super) fn of(name: &'static str) -> Unit {
         Unit { name, factor: 1.0 }
     }
@@ -94,28 +94,29 @@ impl Unit {
         })
     }
 
-    /// A value of this unit, with its name.
+    /// Formats a value, given in base units, with the unit's name.
     pub(super) fn show(self, value: f64, significant: i32) -> String {
         let number = number(value / self.factor, significant);
         if self.name == "%" || self.name.is_empty() {
             format!("{number}{}", self.name)
         } else {
+            // A no-break space keeps number and unit on one line.
             format!("{number}\u{a0}{}", self.name)
         }
     }
 }
 
-/// A span of time in a unit of its own: `1.371 ms`.
+/// Formats a time in its most readable unit: `1.371 ms`.
 pub(super) fn time(ns: f64) -> String {
     Unit::time(ns).show(ns, 4)
 }
 
-/// Bytes in a unit of their own: `16 MiB`.
+/// Formats bytes in their most readable unit: `16 MiB`.
 pub(super) fn bytes(bytes: f64) -> String {
     Unit::bytes(bytes).show(bytes, 3)
 }
 
-/// Adds formatted text; writing to a string cannot fail.
+/// Appends formatted text; writing to a string cannot fail.
 pub(super) fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }

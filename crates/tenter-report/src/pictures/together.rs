@@ -1,4 +1,4 @@
-//! The records of several trials, on one pair of axes.
+//! Several trials on common axes.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use super::{circuits, flow_sizes, jobs, queue_heat};
 use crate::drawings::{Course, Drawn, DrawnLine, envelope};
 use crate::trial_data::TrialData;
 
-/// The most ports of each trial whose queues are drawn.
+/// Maximum number of ports whose queues are drawn.
 const PORTS: usize = 4;
-/// The most points of a queue.
+/// Maximum number of points of a queue.
 const POINTS: usize = 800;
 const HEIGHT: f64 = 320.0;
 
-/// A drawing that a study asks for.
+/// Makes the picture of a drawing that a study requests.
 pub fn recorded_picture(drawn: &Drawn) -> Picture {
     let drawing = &drawn.drawing;
     let family = if drawing.shows.is_of_ports() {
@@ -32,7 +32,7 @@ pub fn recorded_picture(drawn: &Drawn) -> Picture {
     picture(&drawing.title, about, drawing.shows, &drawn.lines, family)
 }
 
-/// Pictures of several trials, each named, on the same axes; groups that have none are left out.
+/// Draws several trials, each with its name, on common axes. Empty groups are left out.
 pub fn pictures_together(trials: &[&TrialData], names: &[String]) -> Vec<PictureGroup> {
     let queues = queues(trials, names);
     let groups = [
@@ -64,7 +64,7 @@ pub fn pictures_together(trials: &[&TrialData], names: &[String]) -> Vec<Picture
     groups.filter(|group| !group.pictures.is_empty()).collect()
 }
 
-/// The deepest queues as lines, and queues by port and time in common colours.
+/// Draws the deepest queues as lines, and as colour maps in common colours.
 fn queues(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     let mut lines = Vec::new();
     for (node, peer) in deepest(trials) {
@@ -88,13 +88,13 @@ fn queues(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     pictures
 }
 
-/// The queues of a number of trials, port by port and of each port trial by trial.
+/// Draws queues of `trials` trials, given port by port and within a port trial by trial.
 fn queue_lines(queues: &[DrawnLine], trials: usize) -> Vec<Picture> {
     if queues.is_empty() {
         return Vec::new();
     }
-    // This number of lines of a colour can be distinguished by dashes; otherwise each port has a
-    // drawing of its own, with a colour for each trial.
+    // Up to this number of lines of one colour can be told apart by dashes. Beyond it each port
+    // gets a drawing of its own, with a colour for each trial.
     let (drawings, family, lead) = if trials <= DASHES {
         (
             vec![queues],
@@ -116,8 +116,8 @@ fn queue_lines(queues: &[DrawnLine], trials: usize) -> Vec<Picture> {
         .collect()
 }
 
-/// The ports that all trials have, by the nodes at both ends, with the deepest queues in any of
-/// those with samples.
+/// Returns the ports that all trials have, named by the nodes at both ends, with the deepest queues
+/// in any trial with samples.
 fn deepest(trials: &[&TrialData]) -> Vec<(String, String)> {
     let sampled = trials.iter().filter(|trial| !trial.samples.is_empty());
     let mut ports: Vec<&PortRow> = sampled.flat_map(|trial| &trial.ports).collect();
@@ -139,7 +139,7 @@ fn deepest(trials: &[&TrialData]) -> Vec<(String, String)> {
     names
 }
 
-/// Lines, a given number of which belongs together.
+/// Draws lines; `family` consecutive lines share a colour.
 fn picture(title: &str, lead: &str, shows: Shows, lines: &[DrawnLine], family: usize) -> Picture {
     let ((from, to), (least, most)) = extent(lines);
     let (x, y) = match shows {
