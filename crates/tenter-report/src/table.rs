@@ -25,8 +25,8 @@ pub use tiles::{Tile, tiles};
 
 use crate::csv::csv;
 
-/// The answers of a trial in the order in which they are read: its jobs, what these cost each
-/// other, and what its flows, graphs, trainings and inferences came to.
+/// Returns the answers of a trial in reading order: its jobs, their interference, then the results
+/// of flows, graphs, trainings and inferences.
 pub fn sections(summary: &Summary) -> Vec<Section> {
     let mut sections: Vec<Section> = summary.jobs.iter().map(jobs::section).collect();
     sections.extend(interference::section(&summary.interference));
@@ -40,35 +40,36 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
     sections
 }
 
-/// The totals of a trial, and how the engine ran.
+/// Returns the totals of a trial, followed by a fact about the engine.
 pub fn facts(summary: &Summary) -> Vec<Fact> {
     let mut facts = facts::facts(summary);
     facts.push(facts::engine(&summary.engine));
     facts
 }
 
-/// The format of a shown trial.
+/// Output format of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Tables for people.
     #[default]
     Table,
-    /// The text of `summary.json`.
+    /// Text of `summary.json`.
     Json,
-    /// The collectives as in `collectives.parquet`, one line per iteration.
+    /// Collectives as in `collectives.parquet`, with one CSV line per iteration.
     Csv,
 }
 
-/// A trial to be shown.
+/// A trial to be printed.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialReport<'a> {
-    /// The summary of the trial.
+    /// Summary of the trial.
     pub summary: &'a Summary,
-    /// The fabric in a line: NICs, switches, rate, load balancing.
+    /// Fabric in one line: NICs, switches, rate, load balancing.
     pub fabric: &'a str,
-    /// The trial folder, if one was written.
+    /// Trial folder, if one was written.
     pub folder: Option<&'a Path>,
-    /// Whether people are also shown times over those on a full mesh at port speed.
+    /// True if tables for people include ideal ratios, the times over those on a full mesh at port
+    /// speed.
     pub ideal: bool,
 }
 
@@ -88,13 +89,14 @@ impl TrialReport<'_> {
         }
     }
 
-    /// The trial in a format, as a text that ends with a line feed.
+    /// Returns the trial in a format, as text that ends with a line feed.
     pub fn render(&self, format: Format) -> String {
         let mut text = String::new();
         let _ = self.write(format, &mut text);
         text
     }
 
+    // Rows name their job by index, and indices of jobs may have gaps.
     fn csv(&self) -> String {
         let mut names = Names::default();
         let mut rows = Vec::new();
@@ -133,7 +135,7 @@ impl TrialReport<'_> {
                 .unwrap_or("not every job was completed");
             writeln!(out, "NOT COMPLETE  {why}")?;
         }
-        // The line above has the reason of those that ended early.
+        // The line above gives the reason why a trial ended early; its note would repeat it.
         let notes = summary.notes.iter();
         for note in notes.filter(|note| note.code != NoteCode::Stopped) {
             match note.severity {

@@ -1,5 +1,5 @@
-//! A table of a trial folder, group of rows by group of rows and column by column: whoever reads a
-//! large one holds 65,536 rows of the columns that are asked for, and never the table.
+//! Access to a trial's table by row group and column: a reader of a large table holds 65,536 rows
+//! of the columns it needs, never the whole.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -20,29 +20,29 @@ use crate::own_file::{has_own, open_own};
 use crate::read::read_summary;
 use crate::trial_files::table_file;
 
-/// A table of a trial that is open.
+/// An open table of a trial.
 pub struct TableGroups(Source);
 
 enum Source {
     File(Groups),
-    /// The rows of `summary.json` are in one group; their columns.
+    /// Columns of rows that are in `summary.json`; they form one group.
     Summary(Vec<ColumnArray>),
 }
 
-/// The groups of a file.
+/// The row groups of a file.
 struct Groups {
     path: PathBuf,
     reader: SerializedFileReader<File>,
-    /// The columns of its row, each with its place in the file if that has it.
+    /// Columns of the row type, each with its index in the file, if the file has it.
     columns: Vec<(ColumnInfo, Option<usize>)>,
 }
 
 impl TableGroups {
-    /// Opens the table of rows of a type. What has no file, as in trials of earlier versions, is
-    /// read of their summary.
+    /// Opens the table of row type `R`. A table that some trials lack as a file, as those of
+    /// earlier versions do, is read from the summary.
     ///
     /// # Errors
-    /// When the file is missing or damaged, or lacks a column of the row.
+    /// If the file is missing or damaged, or lacks a column of the row.
     pub fn open<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
         let is_in_summary = match R::KEPT {
             Kept::InSummary => true,
@@ -56,7 +56,7 @@ impl TableGroups {
         }))
     }
 
-    /// How many groups it has.
+    /// Returns the number of row groups.
     pub fn count(&self) -> usize {
         match &self.0 {
             Source::File(groups) => groups.reader.metadata().num_row_groups(),
@@ -64,7 +64,7 @@ impl TableGroups {
         }
     }
 
-    /// How many rows a group has.
+    /// Returns the number of rows in a group.
     pub fn rows(&self, group: usize) -> usize {
         match &self.0 {
             Source::File(groups) => groups.rows(group),
@@ -72,7 +72,7 @@ impl TableGroups {
         }
     }
 
-    /// The least and the greatest number of a column in a group, where the file tells.
+    /// Returns the least and greatest number of a column in a group, if the file has statistics.
     pub fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
         match &self.0 {
             Source::File(groups) => groups.range(group, column),
@@ -80,10 +80,10 @@ impl TableGroups {
         }
     }
 
-    /// A column of a group, by its place in the row.
+    /// Decodes a column of a group; `column` is its index in the row type.
     ///
     /// # Errors
-    /// When the file is damaged.
+    /// If the file is damaged.
     pub fn column(&self, group: usize, column: usize) -> Result<ColumnArray, TrialError> {
         match &self.0 {
             Source::File(groups) => groups.column(group, column),
@@ -92,7 +92,7 @@ impl TableGroups {
     }
 }
 
-/// The columns of a table, of the rows that the summary of a trial has.
+/// Returns the columns of a table whose rows the summary contains.
 fn columns_of_summary<R: Table>(folder: &Path) -> Result<Vec<ColumnArray>, TrialError> {
     let summary = read_summary(folder)?;
     let results = Results {
@@ -146,7 +146,7 @@ impl Groups {
         let (info, place) = self.columns[column];
         let count = self.rows(group);
         let read = guarded(|| {
-            // Trials of earlier versions lack columns that came later.
+            // Trials of earlier versions lack columns that were added later.
             let Some(place) = place else {
                 return without_values(info, count);
             };
@@ -157,7 +157,7 @@ impl Groups {
     }
 }
 
-/// A column that the file does not have.
+/// Returns a column of missing values in place of one that the file lacks and may lack.
 fn without_values(info: ColumnInfo, count: usize) -> Result<ColumnArray, ParquetError> {
     if !info.may_be_absent || count > ROWS_RESERVED {
         return Err(ParquetError::General(format!(
@@ -213,10 +213,11 @@ fn decode(
     }
 }
 
-/// For so many rows memory is set aside at once; a damaged file may claim any number.
+/// Maximum number of rows for which memory is reserved in advance: a damaged file may claim any
+/// number.
 const ROWS_RESERVED: usize = 1 << 20;
 
-/// A value for each row, with any in place of those that are missing.
+/// Decodes a column to one value per row, with a default in place of a missing one.
 fn dense<T: DataType, V: Default>(
     mut reader: ColumnReaderImpl<T>,
     count: usize,
@@ -231,6 +232,7 @@ fn dense<T: DataType, V: Default>(
     } else {
         levels.len()
     };
+    // Values and rows are matched by position, so a short column would shift them.
     if found != count {
         let what = format!("a column has {found} values for {count} rows");
         return Err(ParquetError::General(what));

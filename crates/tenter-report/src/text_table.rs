@@ -1,29 +1,29 @@
-//! Columns of text, aligned.
+//! Text tables with aligned columns.
 
 use std::fmt::{self, Write as _};
 
-/// The alignment of a column's texts.
+/// Alignment of a column's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Names.
+    /// Flush left, for names.
     Left,
-    /// Numbers.
+    /// Flush right, for numbers.
     Right,
 }
 
-/// The head of a column.
+/// Head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextColumn {
-    /// First line.
+    /// First line of the head.
     pub name: String,
-    /// Second line, in brackets; empty without a unit.
+    /// Second line of the head, usually the unit; empty without one.
     pub unit: String,
-    /// The alignment of head and body.
+    /// Alignment of head and body.
     pub align: Align,
 }
 
 impl TextColumn {
-    /// A column of numbers.
+    /// Makes a column of numbers.
     pub fn number(name: &str, unit: &str) -> TextColumn {
         TextColumn {
             name: name.to_owned(),
@@ -32,7 +32,7 @@ impl TextColumn {
         }
     }
 
-    /// A column of names.
+    /// Makes a column of names.
     pub fn name(name: &str) -> TextColumn {
         TextColumn {
             name: name.to_owned(),
@@ -42,7 +42,7 @@ impl TextColumn {
     }
 }
 
-/// A table that is printed with one line per row, two lines of head, and no lines drawn.
+/// A table that is printed with one line per row, up to two head lines, and no rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextTable {
     columns: Vec<TextColumn>,
@@ -50,7 +50,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// A table without rows.
+    /// Makes a table without rows.
     pub fn new(columns: Vec<TextColumn>) -> TextTable {
         TextTable {
             columns,
@@ -58,17 +58,17 @@ impl TextTable {
         }
     }
 
-    /// Adds a row; texts beyond the last column are not shown, and missing ones are empty.
+    /// Appends a row. Cells beyond the last column are not shown, and missing ones are empty.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
     }
 
-    /// The heads of its columns.
+    /// Returns the heads of the columns.
     pub fn columns(&self) -> &[TextColumn] {
         &self.columns
     }
 
-    /// Its rows.
+    /// Returns the rows, each a list of cells.
     pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }

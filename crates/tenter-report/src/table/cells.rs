@@ -16,7 +16,7 @@ pub(super) fn counted(number: u64, noun: &str) -> String {
     )
 }
 
-/// A missing value is a hyphen, because a zero would be a claim.
+/// Formats a missing value as a hyphen, since a zero would be a claim.
 pub(super) fn optional<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
 }
@@ -25,8 +25,8 @@ pub(super) fn milliseconds(time: Time, decimals: usize) -> String {
     format!("{:.decimals$}", time.as_ms())
 }
 
-/// Decimals for a column of milliseconds: three, or as many as its least value needs to show three
-/// digits, down to a nanosecond.
+/// Returns the decimals for a column of milliseconds: three, or the number with which its least
+/// value shows three digits, but at most six (a nanosecond).
 pub(super) fn decimals(times: impl IntoIterator<Item = Option<Time>>) -> usize {
     let least = times
         .into_iter()

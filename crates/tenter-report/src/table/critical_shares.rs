@@ -1,4 +1,4 @@
-//! What held up graphs of operations.
+//! Critical paths of operation graphs.
 
 use tenter_record::CriticalShareRow;
 use tenter_units::Time;
@@ -7,10 +7,10 @@ use super::cells::{decimals, milliseconds};
 use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// More iterations of a job are told as one line.
+/// Maximum number of iterations of a job that are listed.
 const ITERATIONS: usize = 10;
 
-/// For each job that runs a graph of operations what its critical path consists of.
+/// Tabulates, for each job that runs an operation graph, what its critical path consists of.
 pub(super) fn sections(rows: &[CriticalShareRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {

@@ -1,4 +1,4 @@
-//! The totals of a trial, a sentence for each kind.
+//! Totals of a trial, in a sentence for each kind.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::cells::{count, counted, decimals, milliseconds, optional};
 use super::section::Fact;
 use crate::numbers::{decimals_for, duration_s, si};
 
-/// What a trial says of all its frames, links and ports together; what did not happen is left out.
+/// Returns facts about all frames, links and ports together. Kinds that did not occur are left out.
 pub(super) fn facts(summary: &Summary) -> Vec<Fact> {
     let totals = &summary.totals;
     let mut facts = vec![total(totals)];
@@ -47,7 +47,7 @@ fn total(totals: &Totals) -> Fact {
     Fact::new("total", text)
 }
 
-/// The power of the fabric.
+/// Describes the fabric's power.
 fn power(power: &PowerRow) -> Fact {
     let short = |value: f64| format!("{value:.*}", decimals_for(value, 4));
     let of = |value: Option<f64>| optional(value, short);
@@ -64,7 +64,8 @@ fn power(power: &PowerRow) -> Fact {
     Fact::new("power", text)
 }
 
-/// What became of frames that found no room, where switches trim: nothing is lost in silence.
+/// Describes what happened to frames that found no room where switches trim, so that no loss is
+/// silent.
 fn trimmed(totals: &Totals) -> Option<Fact> {
     let text = || {
         format!(
@@ -79,7 +80,7 @@ fn trimmed(totals: &Totals) -> Option<Fact> {
     (totals.trimmed_frames > 0).then(|| Fact::new("trimmed", text()))
 }
 
-/// Unexpected drops.
+/// Describes losses that no one should expect, by place.
 fn lost(totals: &Totals) -> Option<Fact> {
     let lossless = totals.lossless_dropped_frames;
     let places = [
@@ -100,7 +101,7 @@ fn lost(totals: &Totals) -> Option<Fact> {
     (!places.is_empty()).then(|| Fact::new("lost", places.join(", ")))
 }
 
-/// The bytes of the links beside data.
+/// Describes the share of the links' bytes that is not data.
 fn wire(totals: &Totals) -> Option<Fact> {
     if totals.wire_bytes == 0 {
         return None;
@@ -121,8 +122,8 @@ fn wire(totals: &Totals) -> Option<Fact> {
     Some(Fact::new("wire", text))
 }
 
-/// The name of the bytes of pauses on the wire: if frames are sent by credit, those of flow-control
-/// packets.
+/// Names the pause bytes on the wire: without any pause frame they are flow-control packets of a
+/// credit-based fabric.
 fn pause_word(totals: &Totals) -> &'static str {
     let told = totals.xoff_frames + totals.notice_frames > 0;
     if told || totals.pause_wire <= 0.0 {
@@ -142,6 +143,7 @@ fn pauses(summary: &Summary) -> Option<Fact> {
             counted(totals.xon_frames, "XON frame"),
         );
         ("pauses", text, "paused")
+    // Without pause frames, paused time is time without credit.
     } else if nobody {
         return None;
     } else {
@@ -162,7 +164,7 @@ fn pauses(summary: &Summary) -> Option<Fact> {
     Some(Fact::new(label, text))
 }
 
-/// The share of the trial that its longest paused port was.
+/// Formats the longest paused time of a port as a share of the trial.
 pub(super) fn of_trial(summary: &Summary) -> String {
     let simulated = summary.engine.simulated_ns;
     if simulated <= 0.0 {
@@ -210,7 +212,7 @@ fn marks(totals: &Totals) -> Option<Fact> {
     Some(Fact::new("marks", text))
 }
 
-/// How the engine ran, and the digest of what it found.
+/// Describes how the engine ran, with the digest of the results.
 pub(super) fn engine(engine: &EngineStats) -> Fact {
     let hops = engine.packet_hops as f64;
     let mut text = format!(
@@ -218,7 +220,7 @@ pub(super) fn engine(engine: &EngineStats) -> Fact {
         si(hops).trim_end(),
         duration_s(engine.wall_s)
     );
-    // Speed is that of what was simulated.
+    // A rate is given only if everything was simulated: jumps carry packet-hops in no time.
     let jumped = engine.jumped_packet_hops as f64;
     if jumped > 0.0 {
         let _ = write!(text, ", {} of them jumped over", si(jumped).trim_end());

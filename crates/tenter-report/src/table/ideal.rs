@@ -1,4 +1,4 @@
-//! Times over those of the same transfers on a full mesh of links at port speed.
+//! Ideal ratios: times over those of the same transfers on a full mesh of links at port speed.
 
 use tenter_record::{CollectiveRow, JobSummary};
 
@@ -7,7 +7,7 @@ use super::section::Section;
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
-/// One line for each measured job, and below it one for each of its measured collectives.
+/// Tabulates the measured jobs, each followed by its measured collectives.
 pub(super) fn section(jobs: &[JobSummary]) -> Section {
     let judged = || jobs.iter().filter(|job| !job.job.background);
     let rows = |job: &JobSummary| -> Vec<CollectiveRow> {
@@ -28,6 +28,7 @@ pub(super) fn section(jobs: &[JobSummary]) -> Section {
         TextColumn::number("P99.9", ""),
         TextColumn::number("max", ""),
     ];
+    // All times share the decimals that the shortest of them needs.
     let ideals = judged().flat_map(&rows).map(|row| Some(row.full_mesh_time));
     let decimals = decimals(ideals);
     let ratio = |ratio: Option<f64>| optional(ratio, |ratio| format!("{ratio:.4}"));

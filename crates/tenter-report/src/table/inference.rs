@@ -1,4 +1,4 @@
-//! Inferences: times of requests, and where the time of the ranks went.
+//! Inferences: request times, and how ranks spent theirs.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::section::{CaptionedTable, Section};
 use crate::numbers::grouped;
 use crate::text_table::TextTable;
 
-/// For each job the last iteration, in words and as a table of its parallelism.
+/// Describes the last iteration of each job, with a table of bytes by parallelism.
 pub(super) fn sections(rows: &[InferenceRow], pools: &[InferencePoolRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
@@ -40,7 +40,7 @@ pub(super) fn sections(rows: &[InferenceRow], pools: &[InferencePoolRow]) -> Vec
     sections
 }
 
-/// The time to the first token and what it is the sum of, and the time of each further one.
+/// Describes the time to the first token with its parts, and the time per output token.
 fn times(row: &InferenceRow) -> Vec<String> {
     let mut first = format!(
         "time to first token p50 {} ms, p99 {} ms: mean {} ms = queueing {} + prefill {}",
@@ -50,6 +50,7 @@ fn times(row: &InferenceRow) -> Vec<String> {
         ms(row.queueing_mean),
         ms(row.prefill_mean)
     );
+    // The parts must add up to the mean, so the KV transfer is what the other two leave.
     let known = row.queueing_mean + row.prefill_mean;
     if row.kv_mean.is_some() {
         let _ = write!(
@@ -74,7 +75,7 @@ fn ms(time: Time) -> String {
     format!("{:.3}", time.as_ns() / 1e6)
 }
 
-/// What the duration is the sum of at a pool; what took no time is left out.
+/// Describes a pool's duration as the sum of its parts, without those that took no time.
 fn sum(row: &InferencePoolRow) -> String {
     let mut text = format!(
         "pool {} ({} ranks, {} batches, {:.1} GB of memory): {} s = compute {}",
@@ -99,7 +100,7 @@ fn sum(row: &InferencePoolRow) -> String {
     text
 }
 
-/// Bytes by parallelism; none where nothing is sent.
+/// Tabulates bytes by parallelism; `None` if nothing was sent.
 fn volumes(row: &InferenceRow) -> Option<TextTable> {
     let rows = [
         ("TP", row.tensor_within, row.tensor_network),

@@ -1,4 +1,4 @@
-//! What jobs cost each other.
+//! Slowdown of jobs by each other.
 
 use tenter_record::InterferenceRow;
 
@@ -6,11 +6,11 @@ use super::cells::{decimals, milliseconds, optional};
 use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// The most columns that fit on a screen; the table in the folder has them all.
+/// Maximum number of columns that fit on a screen; `interference.parquet` has all of them.
 const BESIDE_SHOWN: usize = 12;
 
-/// The slowdown of jobs by each other: times alone and together, and one column for each job beside
-/// them if pairs were run.
+/// Tabulates the times of jobs alone and together, with a column for each other job if pairs were
+/// run.
 pub(super) fn section(rows: &[InterferenceRow]) -> Option<Section> {
     if rows.is_empty() {
         return None;

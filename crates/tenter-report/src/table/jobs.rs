@@ -10,13 +10,13 @@ use super::section::{CaptionedTable, Section};
 use crate::numbers::{binary_size, grouped, si};
 use crate::text_table::{TextColumn, TextTable};
 
-/// The collective of workloads of flows, in their rows.
+/// Collective name in rows of flow workloads.
 pub(crate) const FLOWS: &str = "flows";
 
-/// The collective of graphs of operations, in their rows.
+/// Collective name in rows of operation graphs.
 pub(crate) const GRAPH: &str = "operations";
 
-/// A column of rates of collectives: its name, its unit, and its value.
+/// A column with a rate of collectives.
 struct RateColumn {
     name: &'static str,
     unit: &'static str,
@@ -39,8 +39,8 @@ const OF_COLLECTIVES: [RateColumn; 4] = [
     rate("ideal", "%", |row| row.percent_of_ideal),
 ];
 
-/// The rates that rows of a table have: flows of a load have no algorithm with a bandwidth or an
-/// ideal time, and a graph of operations is no single collective.
+/// Returns the rate columns that suit all rows. Flows of a load have neither an algorithm bandwidth
+/// nor an ideal time, and a graph of operations is no single collective.
 fn rate_columns<'a>(
     mut rows: impl Iterator<Item = &'a CollectiveRow> + Clone,
 ) -> &'static [RateColumn] {
@@ -53,14 +53,13 @@ fn rate_columns<'a>(
     }
 }
 
-/// Whether a job is a load of flows and nothing else, whose end is not a property of the network.
+/// True if a job consists of a load of flows alone, whose end says nothing about the network.
 pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
     let mut rows = job.collectives.iter();
     !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
 }
 
-/// A job: its ranks and completion time, what must be said of it, and a table for each of its
-/// operations.
+/// Describes a job: ranks and completion time, remarks, and a table for each operation.
 pub(super) fn section(job: &JobSummary) -> Section {
     let row = &job.job;
     let ranks = format!("{}: {}", row.name, counted(u64::from(row.ranks), "rank"));
@@ -74,8 +73,8 @@ pub(super) fn section(job: &JobSummary) -> Section {
     let end = match row.jct {
         Some(jct) => {
             let ms = milliseconds(jct, decimals([Some(jct)]));
-            // The last flow of a load ends when the load was stopped, which is not the time of a
-            // job.
+            // The last flow of a load ends when the load is stopped, so this is not a job
+            // completion time.
             if is_load_of_flows(job) {
                 format!(", last flow ended after {ms} ms")
             } else {
@@ -106,7 +105,7 @@ pub(super) fn section(job: &JobSummary) -> Section {
     }
 }
 
-/// The distance of the hosts of a job, if they could be closer together.
+/// Describes how scattered a job's hosts are, if they could be closer together.
 fn fragmentation(row: &JobRow) -> Option<String> {
     match (row.leaf_fragmentation, row.pod_fragmentation) {
         (Some(leaves), Some(pods)) if leaves > 1.0 && (pods - leaves).abs() > 1e-9 => Some(
@@ -117,7 +116,7 @@ fn fragmentation(row: &JobRow) -> Option<String> {
     }
 }
 
-/// The reasons why a job was not completed, one a line.
+/// Returns the reasons why a job was not completed, one per line.
 fn failure(row: &JobRow) -> Vec<String> {
     let Some(failure) = &row.failure else {
         return Vec::new();
@@ -130,7 +129,7 @@ fn failure(row: &JobRow) -> Vec<String> {
     reasons.map(line).collect()
 }
 
-/// The bytes that a load has moved; nothing of it is judged.
+/// Describes the bytes that a background load has moved; nothing of it is measured.
 fn background(job: &JobSummary) -> String {
     let row = &job.job;
     let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
@@ -143,7 +142,8 @@ fn background(job: &JobSummary) -> String {
     text
 }
 
-/// The collectives of a job; the iterations of one stand together, whatever ran in between.
+/// Returns the rows of a job, with all iterations of a collective together, whatever ran between
+/// them.
 fn operations(job: &JobSummary) -> Vec<&CollectiveRow> {
     let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
     rows.sort_by_key(|row| (row.index, row.iteration));
@@ -154,12 +154,14 @@ fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
     (&a.collective, &a.algorithm, a.ranks) == (&b.collective, &b.algorithm, b.ranks)
 }
 
-/// One operation over all its sizes: a caption, and the table without the warm-up iterations.
+/// Tabulates one operation over all its sizes, without warm-up iterations, which the caption
+/// counts.
 fn operation(group: &[&CollectiveRow]) -> CaptionedTable {
     let (warm_ups, rows): (Vec<&CollectiveRow>, Vec<&CollectiveRow>) =
         group.iter().copied().partition(|row| row.warm_up);
     let first = &group[0];
-    // They come first, and are numbered from 0.
+    // Warm-up iterations come first and are numbered from 0, so the greatest number gives the
+    // count.
     let warm_ups = warm_ups.iter().map(|row| u64::from(row.iteration) + 1);
     let not_shown = warm_ups.max().map_or_else(String::new, |count| {
         format!(" ({} not shown)", counted(count, "warm-up iteration"))
@@ -229,7 +231,7 @@ fn fcts(row: &CollectiveRow) -> [Option<Time>; 5] {
     ]
 }
 
-/// A completion time as the head of a job has it: `33.161 ms`.
+/// Formats a completion time as in the head of a job: `33.161 ms`.
 pub fn printed_time(time: Time) -> String {
     format!("{} ms", milliseconds(time, decimals([Some(time)])))
 }

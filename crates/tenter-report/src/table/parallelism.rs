@@ -1,4 +1,4 @@
-//! What trainings and inferences print alike: sums of times, and bytes by parallelism.
+//! Text that trainings and inferences share: sums of times, and bytes by parallelism.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use tenter_units::Time;
 
 use crate::text_table::{TextColumn, TextTable};
 
-/// Seconds; from 0.1 s on with at least four significant digits.
+/// Formats a time in seconds; from 0.1 s on with at least four significant digits.
 pub(super) fn seconds(time: Time) -> String {
     let seconds = time.as_ns() / 1e9;
     let decimals = match seconds {
@@ -17,7 +17,7 @@ pub(super) fn seconds(time: Time) -> String {
     format!("{seconds:.decimals$}")
 }
 
-/// Adds the further parts of a sum of times; what took no time is left out.
+/// Appends further parts to a sum of times, without those that took no time.
 pub(super) fn add_parts(text: &mut String, parts: &[(&str, Time)]) {
     for (name, time) in parts {
         if !time.is_zero() {
@@ -26,8 +26,8 @@ pub(super) fn add_parts(text: &mut String, parts: &[(&str, Time)]) {
     }
 }
 
-/// A row for each parallelism that sends anything: bytes within scale-up domains, and over the
-/// network.
+/// Tabulates bytes within scale-up domains and over the network, for each parallelism that sends
+/// any.
 pub(super) fn by_parallelism(rows: &[(&str, u64, u64)]) -> TextTable {
     let mut table = TextTable::new(vec![
         TextColumn::name("parallelism"),

@@ -1,4 +1,4 @@
-//! The parts of the summary of a trial: the terminal prints them, page and reports show them.
+//! Sections of a trial's summary, which the terminal prints, and page and reports show.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use crate::text_table::TextTable;
 /// One answer of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// What it is about, with its main number: `tester: 8 ranks, JCT 33.161 ms`.
+    /// Subject with its main number: `tester: 8 ranks, JCT 33.161 ms`.
     pub title: String,
-    /// What else must be said of it, a sentence each.
+    /// Further remarks, a sentence each.
     pub lines: Vec<String>,
-    /// Its tables.
+    /// Tables below the remarks.
     pub tables: Vec<CaptionedTable>,
-    /// What the tables leave out; empty where they are whole.
+    /// Remark on what the tables leave out; empty where they are whole.
     pub remark: String,
 }
 
-/// A table and what stands above it.
+/// A table with its caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptionedTable {
     /// What its rows are of; empty where the section says it.
@@ -27,7 +27,7 @@ pub struct CaptionedTable {
 }
 
 impl Section {
-    /// A section of one table.
+    /// Makes a section of one table.
     pub(crate) fn of_table(title: String, table: TextTable) -> Section {
         Section {
             title,
@@ -65,12 +65,12 @@ impl fmt::Display for Section {
     }
 }
 
-/// A number of the whole trial in a sentence.
+/// A number of the whole trial, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is of: `total`, `pauses`, `engine`.
+    /// Kind of the fact: `total`, `pauses`, `engine`.
     pub label: &'static str,
-    /// The sentence.
+    /// Sentence that states it.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The numbers of a trial that are read first.
+//! Headline numbers of a trial.
 
 use tenter_record::{CollectiveRow, InferenceRow, JobSummary, PowerRow, Summary, TrainingStepRow};
 
@@ -11,11 +11,11 @@ use crate::numbers::{binary_size, decimals_for, grouped};
 /// One number with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// What it is.
+    /// Name of the number.
     pub label: &'static str,
-    /// The number with its unit.
+    /// Number with its unit.
     pub value: String,
-    /// What it is of, or what belongs to it.
+    /// Subject of the number, or related numbers.
     pub note: String,
 }
 
@@ -29,12 +29,12 @@ impl Tile {
     }
 }
 
-/// The numbers that are read first, by what the trial ran: a step of a training and its MFU, the
-/// times of requests to a model, or the collective with the lowest share of its ideal; then what
-/// the fabric lost, paused and marked.
+/// Returns the headline numbers by what the trial ran: a training's step and MFU, request times of
+/// an inference, or the collective with the lowest share of its ideal; then what the fabric lost,
+/// paused and marked.
 pub fn tiles(summary: &Summary) -> Vec<Tile> {
     let mut tiles = vec![end(summary)];
-    // Of several jobs of a kind the one that took longest.
+    // Of several jobs of a kind, the slowest is shown.
     let slowest = last_of_jobs(&summary.training_steps, |row| row.job);
     let slowest = slowest.max_by_key(|row| row.step);
     tiles.extend(slowest.into_iter().flat_map(training));
@@ -47,13 +47,13 @@ pub fn tiles(summary: &Summary) -> Vec<Tile> {
     tiles
 }
 
-/// The last row of each job.
+/// Returns the last row of each job.
 fn last_of_jobs<R>(rows: &[R], job: impl Fn(&R) -> u32) -> impl Iterator<Item = &R> {
     rows.chunk_by(move |a, b| job(a) == job(b))
         .filter_map(<[R]>::last)
 }
 
-/// The end of the longest job.
+/// Returns the end of the longest job.
 fn end(summary: &Summary) -> Tile {
     const JCT: &str = "Job completion time";
     let done = summary.longest_job();
@@ -76,7 +76,7 @@ fn end(summary: &Summary) -> Tile {
     Tile::new(label, printed_time(jct), note)
 }
 
-/// A step of a training.
+/// Returns the tiles of a training step.
 fn training(row: &TrainingStepRow) -> [Tile; 3] {
     let note = format!(
         "{}: compute {} s, exposed communication {} s",
@@ -93,7 +93,7 @@ fn training(row: &TrainingStepRow) -> [Tile; 3] {
     ]
 }
 
-/// The requests of an inference.
+/// Returns the tiles of an inference.
 fn inference(row: &InferenceRow) -> [Tile; 3] {
     let times = [
         Some(row.ttft_p50),
@@ -125,8 +125,8 @@ fn inference(row: &InferenceRow) -> [Tile; 3] {
     ]
 }
 
-/// The collective with the lowest share of its ideal; where none has one, as with flows, what the
-/// largest one received over its time.
+/// Returns the tiles of the collective with the lowest share of its ideal. If none has an ideal, as
+/// with flows, returns the goodput of the largest one.
 fn collective(summary: &Summary) -> Vec<Tile> {
     let number = |value: Option<f64>, unit| optional(value, |value| format!("{value:.2} {unit}"));
     let note = |(job, row): (&JobSummary, &CollectiveRow)| {
@@ -162,7 +162,7 @@ fn collective(summary: &Summary) -> Vec<Tile> {
     largest.map(goodput).into_iter().collect()
 }
 
-/// What the fabric lost, paused and marked.
+/// Returns the tiles of what the fabric lost, paused and marked.
 fn fabric(summary: &Summary) -> [Tile; 3] {
     let totals = &summary.totals;
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
@@ -206,7 +206,7 @@ fn fabric(summary: &Summary) -> [Tile; 3] {
     ]
 }
 
-/// The power of the fabric, and its use.
+/// Returns the tile of the fabric's power.
 fn power(power: &PowerRow) -> Tile {
     let watts = |value: f64| format!("{value:.*} W", decimals_for(value, 4));
     let shown = |value: Option<f64>| optional(value, watts);

@@ -1,4 +1,4 @@
-//! Steps of trainings, and what they consist of.
+//! Training steps and their parts.
 
 use tenter_record::TrainingStepRow;
 
@@ -7,13 +7,15 @@ use super::section::Section;
 use crate::numbers::grouped;
 use crate::text_table::{TextColumn, TextTable};
 
-/// More steps of a job are not listed.
+/// Maximum number of steps that are listed.
 const STEPS: usize = 10;
 
-/// For each training the last step that counts in words, then all steps.
+/// Describes the last step of each training, then lists the steps.
 pub(super) fn sections(rows: &[TrainingStepRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
+        // The last step is the steadiest: the pipeline is full, and what precedes the first has
+        // passed.
         let Some(steady) = job.last() else { continue };
         let mut section = Section {
             title: format!("{}: {}", steady.job_name, sum(steady)),
@@ -38,7 +40,7 @@ pub(super) fn sections(rows: &[TrainingStepRow]) -> Vec<Section> {
     sections
 }
 
-/// What a step is the sum of; what took no time is left out.
+/// Describes a step as the sum of its parts, without those that took no time.
 fn sum(row: &TrainingStepRow) -> String {
     let mut text = format!(
         "step {} s = compute {}",
