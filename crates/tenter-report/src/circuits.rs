@@ -33,7 +33,7 @@ pub(crate) struct State {
     pub(crate) from: f64,
     /// End of the state, in ns.
     pub(crate) to: f64,
-    /// Duration of the part whose traffic is known from samples, in ns; `None` if there is none.
+    /// Duration of the part with known traffic, in ns; `None` if no whole sample lies in the state.
     pub(crate) known: Option<f64>,
     /// Links between switches.
     pub(crate) links: Vec<Link>,

@@ -46,7 +46,7 @@ pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
         }
         rows.extend(found);
     }
-    // The order of readings is the same in all records' rows, so rows of one reading come together.
+    // `paired_sections` makes a section of adjacent rows, so those of one reading must be together.
     let names: Vec<&str> = first
         .record
         .readings
@@ -270,7 +270,7 @@ fn name_of(place: Place<'_>) -> String {
     }
 }
 
-/// A row, if both have values with the same seeds.
+/// Compares two sides, if they have values with the same seeds.
 fn row(own: Side<'_>, base: Side<'_>) -> Option<PairedRow> {
     let reading = base.numbers.reading;
     // Pairs compare values, seed by seed; a standard deviation, a range or a count exists only over

@@ -1,9 +1,9 @@
-//! Records with planted values, for the tests of pictures and comparisons.
+//! Records with planted values, for tests of pictures and comparisons.
 
 use tenter_study::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 
-/// A record of these variants over a grid of axes with these values; `value` gives the reading, in
-/// ns, of a variant at a point with a seed.
+/// Makes a record of `variants` over the grid of `axes`. `value` returns the reading, in ns, for a
+/// point, a variant and a seed.
 pub(crate) fn record(
     variants: &[&str],
     axes: &[(&str, &[&str])],
@@ -50,7 +50,7 @@ pub(crate) fn record(
     }
 }
 
-/// A completion time.
+/// Makes a reading of a completion time.
 pub(crate) fn time() -> SweepReading {
     SweepReading {
         name: "time".to_owned(),

@@ -1,19 +1,19 @@
-//! Values of axes as numbers: `1MiB`, `400Gbps`, `5us`, `0.5`.
+//! Axis values as numbers: `1MiB`, `400Gbps`, `5us`, `0.5`.
 
-/// The quantity of a value of an axis.
+/// Quantity that an axis value measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     Plain,
     Percent,
-    /// In ns.
+    /// Time in ns.
     Time,
-    /// In bytes.
+    /// Size in bytes.
     Size,
-    /// In Gb/s.
+    /// Rate in Gb/s.
     Rate,
 }
 
-/// The number of a value in its base unit; none if it is a word, or its unit is not known.
+/// Parses a value into its base unit; `None` for a word or an unknown unit.
 pub(crate) fn quantity(text: &str) -> Option<(f64, Measure)> {
     const UNITS: [(&str, f64, Measure); 26] = [
         ("", 1.0, Measure::Plain),
@@ -51,12 +51,12 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Measure)> {
     Some((number * unit.1, unit.2))
 }
 
-/// The numbers of the values of an axis in their common base unit, and that unit; none where one of
-/// them is a word, or they measure different things.
+/// Returns the values of an axis as numbers with their common base unit; `None` if one of them is a
+/// word, or they measure different quantities.
 pub fn axis_numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     let found: Option<Vec<_>> = values.iter().map(|text| quantity(text)).collect();
     let found = found?;
-    // 0 is a number in any unit.
+    // 0 may be written without a unit and fits any.
     let mut measures = found.iter().filter(|(value, _)| *value != 0.0);
     let (_, measure) = measures.next()?;
     if measures.any(|(_, other)| other != measure) {
@@ -72,7 +72,7 @@ pub fn axis_numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     Some((found.into_iter().map(|(value, _)| value).collect(), unit))
 }
 
-/// Whether two values of a setting are the same: `1024KiB` and `1MiB` are.
+/// True if two values of a setting are equal, as `1024KiB` and `1MiB` are.
 pub(crate) fn is_same_value(a: &str, b: &str) -> bool {
     let equal = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
     match (quantity(a), quantity(b)) {

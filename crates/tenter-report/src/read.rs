@@ -1,4 +1,4 @@
-//! Reading of trial folders.
+//! Reads trial folders.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,25 +14,27 @@ use crate::own_file::{has_own, open_own, read_own, read_own_text};
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
 
-/// The summary of a trial.
+/// Reads the summary of a trial.
 ///
 /// # Errors
-/// When there is none, or it is not one of this version.
+/// If there is none, or it is not of this version.
 pub fn read_summary(folder: &Path) -> Result<Summary, TrialError> {
     read_json(&folder.join(SUMMARY_FILE))
 }
 
-/// The manifest of a trial.
+/// Reads the manifest of a trial.
 ///
 /// # Errors
-/// When there is none, or it is not one of this version.
+/// If there is none, or it is not of this version.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
     read_json(&folder.join(MANIFEST_FILE))
 }
 
-/// The summary of the trial in a folder if it is complete, has this configuration with the files
-/// that belong beside it (asked where all else is the same), and the very program of `run` ran it;
-/// otherwise, or if it cannot be read, nothing.
+/// Returns the summary of the trial in `folder` if that trial can stand for the one to be run: it
+/// is complete, has the configuration `config` with the same files beside it, and was run by the
+/// same program as `run`. Otherwise, or if the folder cannot be read, returns `None`.
+///
+/// `has_beside` compares the files and may be slow, so it is called only if all else is the same.
 pub fn finished_trial(
     folder: &Path,
     config: &str,
@@ -49,13 +51,14 @@ pub fn finished_trial(
         return None;
     }
     let summary = read_summary(folder).ok()?;
+    // A digest that differs means that one of the two files was replaced.
     (Some(&summary.engine.digest) == manifest.digest.as_ref()).then_some(summary)
 }
 
-/// The counters of the nodes of a trial: all of its tables that are known only at its end.
+/// Reads the counters of a trial's nodes: all tables that are known only at its end.
 ///
 /// # Errors
-/// When a file is missing that every trial has, or one is damaged.
+/// If a file is missing that every trial has, or one is damaged.
 pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
     Counts::read(&InFolder(folder))
 }
@@ -74,7 +77,7 @@ impl ReadTable for InFolder<'_> {
     }
 }
 
-/// The rows of a table that only some trials have.
+/// Reads a table that only some trials have; empty if this one does not.
 pub(crate) fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
     if has_own(&table_file::<R>(folder)) {
         read_rows(folder)
@@ -83,10 +86,10 @@ pub(crate) fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Ve
     }
 }
 
-/// All rows of one table of a trial, in the order of the file.
+/// Reads all rows of a table, in the order of the file.
 ///
 /// # Errors
-/// When the file is missing or damaged, or lacks a column of the row.
+/// If the file is missing or damaged, or lacks a column of the row.
 pub fn read_rows<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
     let mut rows = Vec::new();
     each_record::<R>(folder, |record| {
@@ -115,7 +118,7 @@ pub(crate) fn each_record<R: Row>(
     Ok(())
 }
 
-/// A record as the row of its table.
+/// Converts a record into a row of its table.
 pub(crate) fn row_of<R: Row + DeserializeOwned>(
     folder: &Path,
     record: Record,
@@ -125,6 +128,7 @@ pub(crate) fn row_of<R: Row + DeserializeOwned>(
         .map(|(name, field)| (name, json_value(field)))
         .collect();
     let mut unread = Unread::default();
+    // A counter that was not read is null in the file, 0 in the row, and named in `unread`.
     for column in R::COLUMNS.iter().filter(|column| column.may_be_unread) {
         if let Some(value @ Value::Null) = object.get_mut(column.name) {
             *value = 0.into();
@@ -139,10 +143,10 @@ pub(crate) fn row_of<R: Row + DeserializeOwned>(
     Ok(row)
 }
 
-/// The key-value metadata of a Parquet file: [`SEED_NOTE`](crate::SEED_NOTE) and others.
+/// Reads the key-value metadata of a Parquet file, such as [`SEED_NOTE`](crate::SEED_NOTE).
 ///
 /// # Errors
-/// When the file is missing or damaged.
+/// If the file is missing or damaged.
 pub fn read_notes(path: &Path) -> Result<BTreeMap<String, String>, TrialError> {
     let file = open_own(path).map_err(TrialError::io("read", path))?;
     let reader = guarded(|| SerializedFileReader::new(file));
@@ -158,8 +162,8 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, TrialError> {
     serde_json::from_str(&text).map_err(TrialError::content(path))
 }
 
-/// A value of one of the four types Tenter writes; any other reads as missing, which the row type
-/// then refuses.
+/// Converts a value of a type that Tenter writes. Any other becomes null, which the row type then
+/// refuses.
 fn json_value(field: Field) -> Value {
     match field {
         Field::Bool(value) => value.into(),

@@ -1,4 +1,4 @@
-//! Reading of records of sweeps and of folders of seeds from their folders.
+//! Reads the records of sweeps and of seed folders.
 
 use std::path::Path;
 
@@ -20,22 +20,22 @@ use crate::{TrialError, read_summary};
 /// A folder with the trials of several seeds.
 #[derive(Clone, Debug)]
 pub struct SeedsFolder {
-    /// Its name.
+    /// Name of the folder.
     pub name: String,
-    /// The results of its trials, seed by seed.
+    /// Summaries of its trials, by seed.
     pub trials: Vec<Summary>,
 }
 
-/// The part of the file of a sweep that is its record; `None` in files of earlier versions.
+/// The record within a sweep's file; `None` in files of earlier versions.
 #[derive(Deserialize)]
 struct SweepFile {
     sweep: Option<SweepRecord>,
 }
 
-/// The record of the sweep in a folder; `None` if the folder has none.
+/// Reads the record of the sweep in a folder; `None` if the folder has none.
 ///
 /// # Errors
-/// When its file is damaged, or of a version that kept no record.
+/// If its file is damaged, or from a version that kept no record.
 pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
     let path = folder.join(SWEEP_FILE);
     if !has_own(&path) {
@@ -50,7 +50,8 @@ pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
     })
 }
 
-/// Whether the parts of a record are consistent, which they may not be in an edited file.
+/// True if all indices in a record are in range. In an edited file they may not be, and users of
+/// the record index without a check.
 fn is_sound(record: &SweepRecord) -> bool {
     let trial = |trial: &SweepValues| {
         trial.point < record.points.len()
@@ -72,15 +73,15 @@ fn is_sound(record: &SweepRecord) -> bool {
         && record.trials.iter().all(trial)
 }
 
-/// The trials of the seeds in a folder; `None` if the folder has no such trials.
+/// Reads the summaries of a seed folder's trials; `None` if it is no such folder.
 ///
 /// # Errors
-/// When a trial is damaged.
+/// If a trial is damaged.
 pub fn read_seeds(folder: &Path) -> Result<Option<Vec<Summary>>, TrialError> {
     if !has_own(&folder.join(SEEDS_FILE)) {
         return Ok(None);
     }
-    // A trial that was killed has no summary.
+    // A trial that was killed has no summary and is left out.
     let trials = seed_folders(folder)?.into_iter();
     let trials = trials.filter(|trial| has_own(&trial.join(SUMMARY_FILE)));
     trials
@@ -89,11 +90,11 @@ pub fn read_seeds(folder: &Path) -> Result<Option<Vec<Summary>>, TrialError> {
         .map(Some)
 }
 
-/// A trial of a folder, with the values of readings by their places.
+/// Variant and summary of a trial, with the values of readings by index.
 type Found<'t> = (usize, &'t Summary, Vec<(usize, f64)>);
 
-/// The record of folders of seeds: a variant for each folder, a reading for each job and each
-/// collective of it.
+/// Makes a record of seed folders, with a variant for each folder and readings for each job and
+/// collective.
 pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
     let mut readings: Vec<SweepReading> = Vec::new();
     let mut found: Vec<Found<'_>> = Vec::new();
@@ -140,7 +141,7 @@ pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
     }
 }
 
-/// The names of the scenarios, each once.
+/// Returns the names of the scenarios, each once.
 fn scenarios(folders: &[SeedsFolder]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for trial in folders.iter().flat_map(|folder| &folder.trials) {
@@ -151,13 +152,15 @@ fn scenarios(folders: &[SeedsFolder]) -> String {
     names.join(", ")
 }
 
-/// The readings of a trial: completion times of its jobs and collectives, and their bus bandwidth.
+/// Returns the readings of a trial: completion times of measured jobs and their collectives, bus
+/// bandwidths, and statistics of flows.
 fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
     let under_test = summary.jobs.iter().filter(|job| !job.job.background);
     let single = under_test.clone().count() == 1;
     let mut values = Vec::new();
     for job in under_test {
-        // With one job, its name does not matter.
+        // With one job, its name says nothing, and records of differently named jobs can be
+        // compared.
         let name = if single { "" } else { job.job.name.as_str() };
         let lead = match name {
             "" => String::new(),
@@ -178,7 +181,8 @@ fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
     values
 }
 
-/// The flows of a load: each seed draws others, which their statistics make comparable.
+/// Adds the statistics of a load's flows. Each seed draws other flows, so only statistics are
+/// comparable.
 fn of_flows(flows: &FlowSizeRow, lead: &str, values: &mut Vec<(SweepReading, Option<f64>)>) {
     for (name, time) in FLOW_STATISTICS {
         let time = time(flows).map(tenter_units::Time::as_ns);
@@ -207,6 +211,7 @@ fn of_collectives(job: &JobSummary, lead: &str, values: &mut Vec<(SweepReading, 
                 (&other.collective, other.size_bytes) == (&row.collective, row.size_bytes);
             is_same && other.index < row.index && other.iteration == row.iteration
         });
+        // Equal collectives of one run order are numbered.
         let which = match alike.count() {
             0 => String::new(),
             before => format!(" ({})", before + 1),

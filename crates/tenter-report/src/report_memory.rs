@@ -1,4 +1,4 @@
-//! The memory that a report of trials takes.
+//! Estimates the memory that a report of trials takes.
 
 use std::path::Path;
 
@@ -9,17 +9,18 @@ use tenter_record::{FlowRow, Row, SampleRow};
 use crate::own_file::{open_own, own_length};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 
-/// The program itself.
+/// Memory of the program itself, in bytes.
 const PROCESS: u64 = 15_000_000;
-/// A flow: its data for the chart of chunks and the chain, in a list that has just grown.
+/// Bytes per flow: its data for the timeline and for chains, in a list that has just doubled its
+/// capacity.
 const FLOW: u64 = 225;
-/// A sample of a port, in such a list too.
+/// Bytes per port sample, in such a list as well.
 const SAMPLE: u64 = 120;
-/// A byte of the summary: its text, and the rows that are read from it.
+/// Bytes per byte of the summary: its text, and the rows parsed from it.
 const SUMMARY_BYTE: u64 = 3;
 
-/// Approximate peak memory of a report of these trials, in bytes. A file that cannot be read counts
-/// for nothing: reading it gives the reason.
+/// Estimates the peak memory of a report of the trials in `folders`, in bytes. A file that cannot
+/// be read counts as 0; reading it will give the reason.
 pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
     let folder = |folder: &P| {
         let folder = folder.as_ref();
@@ -38,7 +39,7 @@ pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
         .fold(PROCESS, u64::saturating_add)
 }
 
-/// The rows of a table, by its footer.
+/// Returns the number of rows in a table, from its footer.
 fn rows<R: Row>(folder: &Path) -> u64 {
     let file = open_own(&table_file::<R>(folder)).ok();
     let reader = file.and_then(|file| guarded(|| SerializedFileReader::new(file)).ok());

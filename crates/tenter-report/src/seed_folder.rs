@@ -1,4 +1,4 @@
-//! The folder of the trials of several seeds, when it is reused.
+//! Folders with the trials of several seeds, and their reuse.
 
 use std::fs;
 use std::io;
@@ -9,16 +9,16 @@ use crate::seeds::SEEDS_FILE;
 use crate::trial_files::{has_manifest, is_just_made, own_files};
 use crate::whole_file::remove;
 
-/// The folder of one seed's trial in the folder of all.
+/// Returns the folder of one seed's trial within `folder`.
 pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
     folder.join(format!("seed-{seed}"))
 }
 
-/// Whether trials of several seeds may be put into a folder: it is not there, is empty, or holds
-/// the table or a trial of such a run, also of one that was killed.
+/// True if trials of several seeds may be put into `folder`: it does not exist, is empty, or holds
+/// the table or a trial of such a run, even of a killed one.
 ///
 /// # Errors
-/// When the folder is there and cannot be read.
+/// If the folder exists and cannot be read.
 pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
     let names = names(folder)?;
     let is_ours =
@@ -26,12 +26,12 @@ pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
     Ok(names.is_empty() || names.iter().any(is_ours))
 }
 
-/// Removes the table of an older run, and its trials with seeds outside `keep`, so that none of
-/// them is mistaken for one of the new run. Files of other programs stay, and so does a folder with
-/// some of them.
+/// Removes the table of an older run, and the trials whose seeds `keep` rejects, so that none of
+/// them is mistaken for one of the new run. Files of other programs stay, and so do folders that
+/// contain any.
 ///
 /// # Errors
-/// When a file cannot be removed.
+/// If a file cannot be removed.
 pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), TrialError> {
     remove(&folder.join(SEEDS_FILE))?;
     for name in names(folder)? {
@@ -43,16 +43,16 @@ pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), Tria
         for file in own_files(&trial) {
             remove(&file)?;
         }
-        // It stays if it is not empty.
+        // This fails, as it should, if the folder is not empty.
         let _ = fs::remove_dir(&trial);
     }
     Ok(())
 }
 
-/// The folders of seeds in the folder of all, by their seeds; none where there is no folder.
+/// Returns the seed folders within `folder`, by seed; none if there is no such folder.
 ///
 /// # Errors
-/// When the folder is there and cannot be read.
+/// If the folder exists and cannot be read.
 pub fn seed_folders(folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     let names = names(folder)?;
     let mut seeds: Vec<u64> = names.iter().filter_map(|name| seed_of(name)).collect();
@@ -61,18 +61,18 @@ pub fn seed_folders(folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     Ok(folders.collect())
 }
 
-/// Whether a folder holds a trial, or is one that a killed run had only just made.
+/// True if a folder holds a trial, or was only just made by a run that was killed.
 fn is_own(trial: &Path) -> bool {
     has_manifest(trial) || is_just_made(trial)
 }
 
-/// The seed of the trial in a folder of this name; `seed-01` is not such a name.
+/// Returns the seed that a folder name stands for. Names are canonical: `seed-01` is not one.
 fn seed_of(name: &str) -> Option<u64> {
     let seed: u64 = name.strip_prefix("seed-")?.parse().ok()?;
     (name == format!("seed-{seed}")).then_some(seed)
 }
 
-/// The names in a folder, in order; none without a folder.
+/// Returns the names in a folder, sorted; none if there is no folder.
 fn names(folder: &Path) -> Result<Vec<String>, TrialError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

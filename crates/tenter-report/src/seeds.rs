@@ -1,4 +1,4 @@
-//! Several trials of one scenario that differ in their seeds: statistics of their times.
+//! Statistics over trials of one scenario with different seeds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,17 +16,17 @@ use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
 use crate::{ParquetTable, TrialError};
 
-/// The file of the table, in the folder that holds the trial folders.
+/// Name of the table's file, in the folder that holds the trial folders.
 pub const SEEDS_FILE: &str = "seeds.parquet";
 
-/// One row per job, and one per collective and size of it, in the order of the scenario; none for
-/// those that no trial completed.
+/// Returns a row for each measured job, and one for each of its collectives and sizes, in the order
+/// of the scenario. A job or collective that no trial completed has none.
 pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     let Some(first) = trials.first() else {
         return Vec::new();
     };
     let mut rows = Vec::new();
-    // The bytes that a load has moved are not a result.
+    // Background jobs are load: the bytes that they moved are not a result.
     let jobs = first.jobs.iter().enumerate();
     for (position, job) in jobs.filter(|(_, job)| !job.job.background) {
         let of_job = |trial: &Summary| -> Option<f64> {
@@ -69,10 +69,10 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     rows
 }
 
-/// A statistic of the completion times of a load's flows.
+/// Name and value of a statistic over the completion times of a load's flows.
 pub(crate) type FlowStatistic = (&'static str, fn(&FlowSizeRow) -> Option<Time>);
 
-/// Those that differ from seed to seed. Each seed draws other flows, so their bytes name none.
+/// Flow statistics that are reported over seeds. Each seed draws other flows, so rows have no size.
 pub(crate) const FLOW_STATISTICS: [FlowStatistic; 5] = [
     ("FCT mean", |row| row.fct_mean),
     ("FCT P50", |row| row.fct_p50),
@@ -81,13 +81,13 @@ pub(crate) const FLOW_STATISTICS: [FlowStatistic; 5] = [
     ("FCT max", |row| row.fct_max),
 ];
 
-/// All flows of a job of one trial.
+/// Returns the row that covers all flows of a job.
 pub(crate) fn all_flows(trial: &Summary, job: u32) -> Option<&FlowSizeRow> {
     let mut rows = trial.flow_sizes.iter();
     rows.find(|row| row.job == job && row.bucket.is_none())
 }
 
-/// A row for each statistic of the flows of a load.
+/// Returns a row for each statistic of a load's flows.
 fn rows_of_flows(trials: &[Summary], flows: &CollectiveRow, blank: &SeedRow) -> Vec<SeedRow> {
     let of_statistic = |&(name, value): &FlowStatistic| {
         let time = |trial: &Summary| Some(value(all_flows(trial, flows.job)?)?.as_ns());
@@ -102,13 +102,13 @@ fn rows_of_flows(trials: &[Summary], flows: &CollectiveRow, blank: &SeedRow) -> 
     FLOW_STATISTICS.iter().filter_map(of_statistic).collect()
 }
 
-/// The statistic of a row of a load's flows.
+/// Returns the name of the flow statistic that a row is of.
 fn statistic_of(row: &SeedRow) -> Option<&str> {
     let name = row.collective.as_deref()?.strip_prefix(FLOWS)?;
     name.strip_prefix(", ")
 }
 
-/// The mean of a value over a collective's measured iterations; nothing if one of them has none.
+/// Averages a value over a collective's measured iterations; `None` if one of them lacks it.
 pub(crate) fn mean_of_iterations(
     job: &JobSummary,
     index: u32,
@@ -124,8 +124,8 @@ pub(crate) fn time_ns(row: &CollectiveRow) -> Option<f64> {
     row.completion_time.map(Time::as_ns)
 }
 
-/// The bytes that the bus bandwidth counts as moved: they differ from trial to trial if lost frames
-/// are not retransmitted.
+/// Returns the bytes that the bus bandwidth counts as moved. They differ from trial to trial if
+/// lost frames are not retransmitted.
 pub(crate) fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
     Some(row.busbw_gbytes_per_s? * time_ns(row)?)
 }
@@ -152,7 +152,7 @@ fn row(
     })
 }
 
-/// The mean of the moved bytes over the mean time.
+/// Adds the bus bandwidth: mean moved bytes over the mean time.
 fn with_bandwidth(
     row: SeedRow,
     trials: &[Summary],
@@ -165,10 +165,10 @@ fn with_bandwidth(
     }
 }
 
-/// Writes `seeds.parquet` into a folder; `trials` has the seed and the digest of each trial.
+/// Writes `seeds.parquet` into a folder; `trials` has seed and digest of each trial.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn write_seed_rows(
     folder: &Path,
     rows: &[SeedRow],
@@ -185,10 +185,11 @@ pub fn write_seed_rows(
     table.note(DIGEST_NOTE, &digests.join(","));
     table.append(rows)?;
     table.finish()?;
+    // The rename lets readers see the old table or the new one, never a part.
     fs::rename(&beside, &path).map_err(TrialError::io("write", &path))
 }
 
-/// The rows for people: a block for each job, a table for each collective.
+/// Formats the rows for people: a block for each job, a table for each collective.
 pub fn seed_table(rows: &[SeedRow]) -> String {
     let mut text = String::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
@@ -214,7 +215,7 @@ pub fn seed_table(rows: &[SeedRow]) -> String {
     text
 }
 
-/// The table of rows: those of a job's end, which has that name, or of sizes or statistics.
+/// Makes the table of a job's end, whose label is `end`, or of sizes or flow statistics.
 fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
     let of_sizes = rows.iter().any(|row| row.size_bytes.is_some());
     let has_busbw = rows.iter().any(|row| row.busbw_gbytes_per_s.is_some());
@@ -239,6 +240,7 @@ fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
         .iter()
         .map(|row| row.best)
         .fold(f64::INFINITY, f64::min);
+    // All rows get the decimals that the shortest time needs, between 1 µs and 1 ns.
     let decimals = decimals_for(least / 1e6, 4).clamp(3, 6);
     let ms = |time_ns: f64| format!("{:.decimals$}", time_ns / 1e6);
     let mut table = TextTable::new(columns);

@@ -1,22 +1,22 @@
-//! Stretches of time.
+//! Spans of time, in ns.
 
-/// A stretch of time, in ns.
+/// A span of simulated time, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// Its start.
+    /// Start of the span, in ns.
     pub from: f64,
-    /// Its end.
+    /// End of the span, in ns.
     pub to: f64,
 }
 
 impl Span {
-    /// Contains nothing yet.
+    /// The empty span, neutral in [`with`](Span::with).
     pub(crate) const NONE: Span = Span {
         from: f64::INFINITY,
         to: f64::NEG_INFINITY,
     };
 
-    /// The shortest span that contains both.
+    /// Returns the shortest span that contains both.
     pub(crate) fn with(self, other: Span) -> Span {
         Span {
             from: self.from.min(other.from),
@@ -24,7 +24,7 @@ impl Span {
         }
     }
 
-    /// How long it lasts.
+    /// Returns the duration, in ns.
     pub(crate) fn length(self) -> f64 {
         self.to - self.from
     }

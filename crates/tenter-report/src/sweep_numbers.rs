@@ -1,53 +1,55 @@
-//! The numbers of a reading of a sweep, for pictures, tables and comparisons.
+//! Values of a sweep's reading, for pictures, tables and comparisons.
 
 use tenter_study::{SweepReading, SweepRecord};
 
 use crate::pairing::{Pairs, SIGNIFICANT};
 
-/// A reading as pages show it.
+/// A reading in the form that pages show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownReading {
-    /// The unit of its values, before one is chosen in which they are readable.
+    /// Unit of the values, before a readable one is chosen; a phrase if the reading is against a
+    /// variant.
     pub unit: String,
-    /// Point by point, variant by variant.
+    /// Cells, point by point and within a point variant by variant.
     pub cells: Vec<ShownCell>,
-    /// The best variant of each point where one is best.
+    /// Best variant of each point that has one.
     pub best: Vec<BestVariant>,
 }
 
-/// A reading at a point for a variant.
+/// Value of a reading at a point for a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownCell {
-    /// Index of the point.
+    /// Index of the point in the record.
     pub point: usize,
-    /// Index of the variant.
+    /// Index of the variant in the record.
     pub variant: usize,
-    /// The statistic over the seeds.
+    /// Statistic over the seeds, in `unit`; `None` without values.
     pub value: Option<f64>,
-    /// The least and the greatest of several seeds, where the statistic is a value like theirs.
+    /// Least and greatest value over several seeds; `None` if the statistic is not comparable with
+    /// values, as a standard deviation is not.
     pub spread: Option<(f64, f64)>,
-    /// Seeds and values.
+    /// Seeds with their values, by seed.
     pub seeds: Vec<(u64, f64)>,
 }
 
-/// The best variant at a point beside the next best, paired by seed.
+/// Best variant at a point, compared with the next best seed by seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestVariant {
-    /// Index of the point.
+    /// Index of the point in the record.
     pub point: usize,
-    /// Index of the variant.
+    /// Index of the best variant.
     pub variant: usize,
-    /// Index of the next best.
+    /// Index of the next best variant.
     pub runner_up: usize,
-    /// For instance `37.2 % less`.
+    /// Difference from the next best, such as `37.2 % less`.
     pub difference: String,
-    /// The interval, the wins and the sign test, in words.
+    /// Confidence interval, wins and sign test, in words.
     pub confidence: String,
-    /// Whether the sign test calls it significant.
+    /// True if the sign test calls the difference significant.
     pub is_significant: bool,
 }
 
-/// A reading of a sweep, given by its place, as pages show it.
+/// Returns the reading with index `place` in the form that pages show.
 pub fn shown_reading(record: &SweepRecord, place: usize) -> ShownReading {
     let numbers = Numbers::of(record, place);
     let variants = record.variants.len();
@@ -83,18 +85,19 @@ pub fn shown_reading(record: &SweepRecord, place: usize) -> ShownReading {
     }
 }
 
-/// A reading at a point for a variant.
+/// Value of a reading at a point for a variant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// The statistic over the seeds.
+    /// Statistic over the seeds.
     pub(crate) value: Option<f64>,
-    /// Whether that is a value as those of the seeds are, so that they may stand beside it.
+    /// True if the statistic is a value like those of the seeds, so that these may be shown beside
+    /// it.
     pub(crate) is_of_size: bool,
-    /// Seeds and values, in the order of the seeds.
+    /// Seeds with their values, by seed.
     pub(crate) seeds: Vec<(u64, f64)>,
 }
 
-/// The best variant at a point, beside the next best.
+/// Best variant at a point, with the next best.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Best {
     pub(crate) variant: usize,
@@ -107,14 +110,14 @@ pub(crate) struct Best {
 pub(crate) struct Numbers<'r> {
     pub(crate) record: &'r SweepRecord,
     pub(crate) reading: &'r SweepReading,
-    /// Point by point, variant by variant, as read.
+    /// Cells with the values as read, point by point and within a point variant by variant.
     raw: Vec<Cell>,
-    /// The same as shown: over those of another variant, if the reading is against one.
+    /// Cells as shown: if the reading is against a variant, values are ratios to that variant's.
     shown: Vec<Cell>,
 }
 
 impl Cell {
-    /// The least and the greatest of several seeds.
+    /// Returns the least and greatest value of several seeds.
     pub(crate) fn spread(&self) -> Option<(f64, f64)> {
         let values = || self.seeds.iter().map(|(_, value)| *value);
         let least = values().min_by(f64::total_cmp)?;
@@ -132,7 +135,7 @@ impl Cell {
     }
 }
 
-/// Values of both with equal seeds.
+/// Returns the pairs of values with equal seeds. Both lists are sorted by seed.
 pub(crate) fn paired(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let of = |&(seed, value): &(u64, f64)| {
         let found = b.binary_search_by_key(&seed, |(seed, _)| *seed).ok()?;
@@ -142,7 +145,7 @@ pub(crate) fn paired(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Of a reading, given by its place.
+    /// Collects the values of the reading with index `place`.
     pub(crate) fn of(record: &'r SweepRecord, place: usize) -> Numbers<'r> {
         let reading = &record.readings[place];
         let variants = record.variants.len();
@@ -158,6 +161,7 @@ impl<'r> Numbers<'r> {
             .into_iter()
             .map(|seeds| Cell::of(reading, seeds))
             .collect();
+        // A reading against a variant that the record lacks is shown as it is.
         let against = record
             .variants
             .iter()
@@ -178,12 +182,12 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// As read.
+    /// Returns a cell with the values as read.
     pub(crate) fn raw(&self, point: usize, variant: usize) -> &Cell {
         &self.raw[point * self.record.variants.len() + variant]
     }
 
-    /// The best variant at a point, if several have values and one is alone in that.
+    /// Returns the best variant at a point, if at least two have values and the best is not tied.
     pub(crate) fn best(&self, point: usize) -> Option<Best> {
         if !self.reading.has_a_best() {
             return None;
@@ -192,7 +196,7 @@ impl<'r> Numbers<'r> {
         let mut ranked: Vec<(usize, f64)> = variants
             .filter_map(|variant| Some((variant, self.raw(point, variant).value?)))
             .collect();
-        // The sort is stable: of equal variants the first stays first.
+        // The sort is stable, so tied variants keep their order.
         let more = self.reading.more_is_better;
         ranked.sort_by(|(_, a), (_, b)| if more { b.total_cmp(a) } else { a.total_cmp(b) });
         let [(variant, best), (runner_up, next), ..] = ranked.as_slice() else {
@@ -210,7 +214,7 @@ impl<'r> Numbers<'r> {
         })
     }
 
-    /// The name of a variant; nothing if there is only one.
+    /// Returns the name of a variant, or `all trials` for the unnamed one.
     pub(crate) fn variant(&self, variant: usize) -> &str {
         match self.record.variants[variant].as_str() {
             "" => "all trials",
@@ -219,14 +223,14 @@ impl<'r> Numbers<'r> {
     }
 }
 
-/// The name of a point; empty if nothing was varied.
+/// Names a point by its settings; empty if nothing is varied.
 pub(crate) fn point_name(record: &SweepRecord, point: usize) -> String {
     let values = record.axes.iter().zip(&record.points[point]);
     let values = values.map(|(axis, value)| format!("{}={value}", axis.name));
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// A unit in which the greatest value is a readable number, and its number of units of the column.
+/// Returns a unit in which `greatest` is a readable number, and its size in units of the column.
 pub(crate) fn shown_unit(unit: &str, greatest: f64) -> (String, f64) {
     let mebi = f64::from(1 << 20);
     let (name, factor) = match unit {
@@ -241,6 +245,7 @@ pub(crate) fn shown_unit(unit: &str, greatest: f64) -> (String, f64) {
     (name.to_owned(), factor)
 }
 
+// Ratios are taken seed by seed, so that what a seed does to both variants cancels out.
 fn over(reading: &SweepReading, cell: &Cell, other: &Cell) -> Cell {
     let ratio = |&(seed, value): &(u64, f64)| {
         let found = other.seeds.iter().find(|(of, _)| *of == seed)?;

@@ -1,12 +1,11 @@
-//! A trial as a trace that ui.perfetto.dev opens, in the trace event format (JSON).
+//! A trial as a trace for ui.perfetto.dev, in the trace event format (JSON).
 //!
-//! Jobs and collectives are slices one inside the other; each rank has a track with the chunks it
-//! sends, and further ones where chunks overlap; the queues and pauses of ports are counters of
-//! their node. A graph of operations has a track for each stream of each rank, and one for its
-//! critical path.
+//! Jobs and collectives are nested slices. Each rank has a track with the chunks that it sends, and
+//! further tracks where chunks overlap. Queues and pauses of ports are counters of their node. An
+//! operation graph has a track for each stream of each rank, and one for its critical path.
 //!
 //! Source: "Trace Event Format" of the Chromium project, of which complete events (`X`), counters
-//! (`C`) and metadata (`M`) are written. Times there are in µs.
+//! (`C`) and metadata (`M`) are written. Its times are in µs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -25,33 +24,34 @@ use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::trial_files::TRACE_FILE;
 use crate::whole_file::write_own;
 
-/// Chunks in a trace at most, and values of counters; each takes about 200 bytes at most, so that a
-/// trace stays below 80 MB.
+/// Maximum number of chunks in a trace, and of counter values. Each takes up to about 200 bytes, so
+/// a trace stays below 80 MB.
 const CHUNKS_MAX: usize = 200_000;
 const VALUES_MAX: usize = 200_000;
-/// Tracks of all ranks together, each of which has its share: more are not readable.
+/// Maximum number of tracks of all ranks together, of which each rank has an equal share: more
+/// cannot be read.
 const TRACKS_MAX: usize = 16_384;
 
-/// Process numbers of the trace: the jobs, then the ranks of each job, then the nodes.
+/// Process numbers in the trace: the jobs, then the ranks of each job, then the nodes.
 const JOBS: usize = 1;
 const RANKS: usize = 2;
 
-/// The parts that had to be left out of a trace.
+/// Counts of what was left out of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceLimits {
-    /// Chunks beyond the limit, the last to be sent, and those sent while too many of their rank
-    /// were on their way.
+    /// Chunks beyond the limit, which are the last to be sent, and chunks for which their rank had
+    /// no free track.
     pub chunks_left_out: usize,
-    /// Ports beyond the limit, those with the shallowest queues.
+    /// Ports beyond the limit, which are those with the shallowest queues.
     pub ports_left_out: usize,
-    /// Operations of graphs beyond the limit, the last to start.
+    /// Operations beyond the limit, which are the last to start.
     pub operations_left_out: usize,
 }
 
 /// Writes `trace.json` into the folder of a trial.
 ///
 /// # Errors
-/// When the file cannot be written, or is a link.
+/// If the file cannot be written, or is a link.
 pub fn write_trace(trial: &TrialData, folder: &Path) -> Result<TraceLimits, TrialError> {
     let path = folder.join(TRACE_FILE);
     refuse_link(&path).map_err(TrialError::io("create", &path))?;
@@ -100,7 +100,7 @@ fn trace(
     Ok(limits)
 }
 
-/// Jobs, and within them their collectives.
+/// Writes the jobs, and within them their collectives.
 fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
     events.name_process(JOBS, "jobs")?;
     let end_of_trial = trial.summary.engine.simulated_ns;
@@ -120,6 +120,8 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
         for row in &job.collectives {
             let from = row.start.as_ns();
             let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);
+            // A collective that had not started when the trial was stopped would have a negative
+            // length.
             let to = end.max(from);
             let size = binary_size(row.size_bytes);
             let name = format!("{}, {} {size}", row.collective, row.algorithm);
@@ -136,7 +138,7 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
     Ok(())
 }
 
-/// The chunks by the rank that sends; returns the number left out.
+/// Writes the chunks by sending rank; returns the number left out.
 fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
     let (tracks, placed) = placed(trial);
     let mut first_track: HashMap<(u32, u32), usize> = HashMap::new();
@@ -186,10 +188,10 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
     Ok(left_out)
 }
 
-/// When each track of a rank is free again, by job and rank.
+/// Time at which each track of a rank becomes free, by job and rank.
 type Tracks = BTreeMap<(u32, u32), Vec<f64>>;
 
-/// The shown chunks, each with the first track of its rank that is free for it.
+/// Chooses the chunks that are shown, each on the first track of its rank that is free.
 fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
     let mut order: Vec<&Chunk> = trial.chunks.iter().collect();
     order.sort_by(|a, b| a.first_sent.total_cmp(&b.first_sent));
@@ -216,7 +218,7 @@ fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
     (tracks, placed)
 }
 
-/// Queues and pauses of ports; returns the number of ports left out.
+/// Writes queues and pauses of ports; returns the number of ports left out.
 fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
     let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
     instants.dedup();
@@ -229,6 +231,7 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
     let peak = |samples: &[&PortSample]| -> f64 {
         samples.iter().map(|s| s.queue_bytes).fold(0.0, f64::max)
     };
+    // The deepest queues come first. The sort is stable, so ties keep the order of node and port.
     let mut order: Vec<(&(u32, u16), &Vec<&PortSample>)> = ports.iter().collect();
     order.sort_by(|a, b| {
         let (a, b) = (peak(a.1), peak(b.1));
@@ -266,7 +269,7 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
     Ok(order.len() - shown)
 }
 
-/// The values that differ from the one before, with their times; none where all are 0.
+/// Returns the values that differ from the previous one, with their times; empty if all are 0.
 fn changes(
     points: &[(f64, Option<&PortSample>)],
     of: impl Fn(&PortSample) -> f64,
@@ -288,8 +291,8 @@ fn changes(
     }
 }
 
-/// The samples of a port with their times, and nothing at the instants after which it had none: an
-/// idle port is not sampled.
+/// Returns the samples of a port with their times, and `None` at the first instant of each gap: an
+/// idle port is not sampled, and would otherwise seem to keep its last value.
 fn with_gaps<'a>(
     samples: &[&'a PortSample],
     instants: &[f64],

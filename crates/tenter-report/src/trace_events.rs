@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 
 use crate::span::Span;
 
-/// Where the events of a process are drawn.
+/// Place where an event is drawn, in the format's terms.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Track {
     pub(crate) process: usize,
     pub(crate) thread: usize,
 }
 
-/// Writes the events one by one, in valid JSON.
+/// Writes events one by one as the elements of a JSON array.
 pub(crate) struct Events<W> {
     out: W,
     is_first: bool,
 }
 
 impl<W: Write> Events<W> {
-    /// None yet.
+    /// Makes a writer that has written no event yet.
     pub(crate) fn new(out: W) -> Events<W> {
         Events {
             out,

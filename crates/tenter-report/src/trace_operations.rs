@@ -1,4 +1,4 @@
-//! Operations of graphs in a trace: what each stream of each rank did, and the critical path.
+//! Operations of graphs in a trace: the work of each stream of each rank, and the critical path.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,27 +10,26 @@ use tenter_units::Time;
 use crate::span::Span;
 use crate::trace_events::{Events, Track};
 
-/// Operations in a trace at most; each takes about 200 bytes.
+/// Maximum number of operations in a trace; each takes about 200 bytes.
 const OPERATIONS_MAX: usize = 200_000;
-/// Process numbers of the streams of jobs, of their critical paths and of what was recorded of
-/// their streams, behind all others.
+/// Base process numbers of the jobs' streams, critical paths and recordings, beyond all others.
 const STREAMS: usize = 100_000_000;
 const PATHS: usize = 200_000_000;
 const RECORDINGS: usize = 300_000_000;
 
-/// The operations of a trial.
+/// Operations of a trial.
 #[derive(Default)]
 pub(crate) struct Operations {
-    /// The names of the jobs.
+    /// Names of the jobs, by index.
     pub(crate) jobs: Vec<String>,
     pub(crate) rows: Vec<OperationRow>,
     pub(crate) path: Vec<CriticalPathRow>,
 }
 
-/// Writes them; returns the number of operations left out.
+/// Writes the operations; returns the number left out.
 pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Result<usize> {
     critical_paths(of, events)?;
-    // Receives wait beside their stream, and what takes no time cannot be seen.
+    // Receives wait beside their stream, and an operation without duration cannot be seen.
     let on_stream = |row: &&OperationRow| row.kind != "receive" && row.done > row.started;
     let rows = of.rows.iter().filter(on_stream);
     let mut rows: Vec<&OperationRow> = rows.filter(|row| row.done.is_some()).collect();
@@ -57,8 +56,8 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
     Ok(left_out + recordings(of, events)?)
 }
 
-/// Names a process for each job and a track for each stream of its ranks; gives the numbers of the
-/// tracks by job, rank and stream.
+/// Names a process for each job and a track for each stream of its ranks. Returns the tracks by
+/// job, rank and stream.
 fn name_tracks(
     base: usize,
     title: &str,
@@ -86,9 +85,10 @@ fn name_tracks(
     Ok(tracks)
 }
 
-/// What was recorded of the operations, once and from the start of the recording; gives how many
-/// are left out.
+/// Writes the recording of the operations, once and from its own start; returns the number left
+/// out.
 fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<usize> {
+    // The recording is the same for all iterations.
     let is_recorded = |row: &&OperationRow| row.measured_start.is_some() && row.iteration == 0;
     let mut rows: Vec<&OperationRow> = of.rows.iter().filter(is_recorded).collect();
     rows.sort_by_key(|row| (row.measured_start, row.job, row.rank, row.operation));
