@@ -1,9 +1,9 @@
-//! The switches of a fabric in tiers and pods, as they are cabled, whatever the circuits.
+//! The switches of a fabric in tiers and pods, as they are cabled, whatever its circuits are.
 //!
-//! Of a flexible fat tree the cables of the standard tree are known from the ports of its optical
-//! switches: the lower ends of an optical switch's cables are its first half of ports, the upper
-//! ends the other half in the same order. Where all ports of an optical switch lead to leaves, it
-//! stands in place of a spine, and no circuit is a cable of the fabric.
+//! In a flexible fat tree, the ports of an optical switch show the cables of the standard tree: the
+//! lower ends of its cables are the first half of its ports, the upper ends the second half in the
+//! same order. An optical switch whose ports all lead to leaves takes the place of a spine, and
+//! none of its circuits is a cable of the tree.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,38 +12,38 @@ use tenter_record::CircuitRow;
 use crate::trial_data::TrialData;
 use tenter_record::Tiers;
 
-/// Node and port.
+/// Node and port numbers.
 pub(crate) type Place = (u32, u16);
 
-/// A switch.
+/// A switch with its place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TreeSwitch {
-    /// Node index.
+    /// Index of the node in all tables.
     pub(crate) node: u32,
-    /// Its name.
+    /// Name that the tables give the node.
     pub(crate) name: String,
-    /// 1 for a leaf, one more for each tier above.
+    /// Tier: 1 for a leaf, one more for each tier above.
     pub(crate) tier: u32,
-    /// Its pod, in fabrics of three tiers and more; missing in the highest tier.
+    /// Pod, in fabrics of three tiers and more; `None` in the highest tier.
     pub(crate) pod: Option<u32>,
-    /// NICs that are cabled to it.
+    /// Number of NICs cabled to it.
     pub(crate) hosts: u64,
 }
 
-/// The switches of a fabric, and the ends of ports when circuits are the cables of the tree.
+/// The switches of a fabric, and where its ports lead when circuits are the cables of the tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    /// By node index; without those that reach no NIC.
+    /// Switches by node index, without those that reach no NIC.
     pub(crate) switches: Vec<TreeSwitch>,
-    /// The names of tiers.
+    /// Tiers with their names.
     pub(crate) tiers: Tiers,
-    /// The ports that lead to an optical switch, with the node at the other end of the cable that
-    /// the standard tree has there, if any.
+    /// Ports that lead to an optical switch, with the node at the other end of the standard tree's
+    /// cable, if there is one.
     pub(crate) optical: HashMap<Place, Option<u32>>,
 }
 
 impl Tree {
-    /// The tree of a trial.
+    /// Derives the tree from a trial's ports and circuits.
     pub(crate) fn of(trial: &TrialData) -> Tree {
         let is_switch: HashSet<u32> = trial.switches.iter().map(|row| row.node).collect();
         let mut names: HashMap<u32, &str> = HashMap::new();
@@ -80,6 +80,7 @@ impl Tree {
                 .unwrap_or(0),
         };
         let mut switches: Vec<TreeSwitch> = is_switch.iter().map(switch).collect();
+        // No tier: the switch reaches no NIC.
         switches.retain(|switch| switch.tier != u32::MAX);
         switches.sort_by_key(|switch| switch.node);
         let mut tree = Tree {
@@ -91,7 +92,7 @@ impl Tree {
         tree
     }
 
-    /// The switch with that node index.
+    /// Returns the switch with a node index.
     pub(crate) fn switch(&self, node: u32) -> Option<&TreeSwitch> {
         let place = self
             .switches
@@ -99,19 +100,19 @@ impl Tree {
         place.ok().map(|place| &self.switches[place])
     }
 
-    /// The highest tier.
+    /// Returns the highest tier, or 0 without switches.
     pub(crate) fn top(&self) -> u32 {
         let tiers = self.switches.iter().map(|switch| switch.tier);
         tiers.max().unwrap_or(0)
     }
 
-    /// Number of switches of a tier.
+    /// Returns the number of switches in a tier.
     pub(crate) fn count(&self, tier: u32) -> usize {
         let of_tier = self.switches.iter().filter(|switch| switch.tier == tier);
         of_tier.count()
     }
 
-    /// Pods are what stays connected, tier by tier, without the highest one.
+    /// Assigns pods: the parts that stay connected without the highest tier.
     fn find_pods(&mut self, trial: &TrialData) {
         let top = self.top();
         if top < 3 {
@@ -153,7 +154,8 @@ impl Tree {
     }
 }
 
-/// The ports that lead to optical switches, with the end of the cable of the standard tree.
+/// Returns the ports that lead to optical switches, with the other end of the standard tree's
+/// cable.
 fn homes(rows: &[CircuitRow], is_leaf: impl Fn(u32) -> bool) -> HashMap<Place, Option<u32>> {
     let mut devices: BTreeMap<(u32, u16), Place> = BTreeMap::new();
     let mut ports: HashMap<u32, u16> = HashMap::new();
@@ -172,6 +174,8 @@ fn homes(rows: &[CircuitRow], is_leaf: impl Fn(u32) -> bool) -> HashMap<Place, O
             port - half
         };
         let peer = devices.get(&(switch, other))?.0;
+        // A cable of the tree has a leaf at exactly one end; between two leaves there is only a
+        // circuit.
         (is_leaf(device.0) != is_leaf(peer)).then_some(peer)
     };
     let homes = devices

@@ -1,4 +1,4 @@
-//! A whole trial in memory, as reports and comparisons need it.
+//! A whole trial in memory, for reports and comparisons.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,104 +18,104 @@ use crate::{
     read_summary,
 };
 
-/// A data chunk on a queue pair, as far as reports use it. Times are in ns.
+/// A chunk on a queue pair: the part of a flow's row that reports use. Times are in ns since the
+/// start of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chunk {
-    /// Index of the job.
+    /// Index of the job in the trial.
     pub job: u32,
     /// Index of the collective in the job's run order.
     pub collective: u32,
-    /// Iteration of the collective.
+    /// Iteration of the collective, from 0.
     pub iteration: u32,
-    /// Index of the data chunk within the collective's buffer.
+    /// Index of the chunk within the collective's buffer.
     pub chunk: u32,
-    /// Step of the algorithm.
+    /// Step of the algorithm, from 0.
     pub step: u32,
     /// Index of the queue pair among those of the rank pair.
     pub queue_pair: u32,
-    /// Rank that sends.
+    /// Rank that sends the chunk.
     pub src_rank: u32,
-    /// Rank that receives.
+    /// Rank that receives the chunk.
     pub dst_rank: u32,
     /// Node index of the sending NIC.
     pub src_host: u32,
     /// Node index of the receiving NIC.
     pub dst_host: u32,
-    /// Payload in bytes.
+    /// Payload, in bytes.
     pub payload_bytes: f64,
-    /// When it was posted.
+    /// Time of posting.
     pub posted: f64,
-    /// When its first frame began to leave the NIC.
+    /// Time at which the first frame started to leave the NIC.
     pub first_sent: f64,
-    /// When its last byte had arrived.
+    /// Time at which the last byte arrived.
     pub received: f64,
-    /// When its acknowledgement reached the sender.
+    /// Time at which the acknowledgement reached the sender.
     pub acknowledged: f64,
-    /// Frames sent less frames accepted.
+    /// Frames sent minus frames accepted.
     pub frames_delta: f64,
-    /// Frames retransmitted.
+    /// Number of frames sent again.
     pub retransmitted_frames: f64,
-    /// How long it was held by its rate.
+    /// Time held by the rate, in total; 0 in trials of earlier versions.
     pub held_by_rate: f64,
-    /// The part of it before its first frame.
+    /// Time held by the rate before the first frame; part of `held_by_rate`.
     pub held_before_first: f64,
 }
 
-/// A port at one sampling instant, as far as reports use it.
+/// A port at one sampling instant: the part of a sample's row that reports use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortSample {
-    /// The instant in ns.
+    /// Sampling instant, in ns since the start of the simulation.
     pub time: f64,
-    /// Node index.
+    /// Index of the port's node.
     pub node: u32,
-    /// Port number on the node.
+    /// Number of the port at its node.
     pub port: u16,
-    /// Bytes waiting.
+    /// Bytes that wait at the instant.
     pub queue_bytes: f64,
-    /// The most bytes that waited since the sample before.
+    /// Most bytes that waited since the previous sample.
     pub queue_high_water_bytes: f64,
-    /// Frame bytes sent since the sample before.
+    /// Frame bytes sent since the previous sample.
     pub tx_bytes: f64,
-    /// Whether any class was paused.
+    /// True if any class is paused at the instant.
     pub paused: bool,
 }
 
-/// Everything a trial folder holds.
+/// Content of a trial folder.
 #[derive(Clone, Debug)]
 pub struct TrialData {
-    /// The folder.
+    /// Path of the folder.
     pub path: PathBuf,
-    /// `manifest.json`.
+    /// Content of `manifest.json`.
     pub manifest: Manifest,
-    /// `summary.json`.
+    /// Content of `summary.json`.
     pub summary: Summary,
-    /// The text of `config.yaml`.
+    /// Text of `config.yaml`.
     pub config: String,
-    /// The chunks in the order of `flows.parquet`.
+    /// Chunks, in the order of `flows.parquet`, which is that of their ends.
     pub chunks: Vec<Chunk>,
-    /// `ports.parquet`.
+    /// Rows of `ports.parquet`.
     pub ports: Vec<PortRow>,
-    /// `queues.parquet`.
+    /// Rows of `queues.parquet`.
     pub queues: Vec<QueueRow>,
-    /// `switches.parquet`.
+    /// Rows of `switches.parquet`.
     pub switches: Vec<SwitchRow>,
-    /// The samples in the order of `samples.parquet`.
+    /// Samples, in the order of `samples.parquet`.
     pub samples: Vec<PortSample>,
-    /// `circuits.parquet`; empty if the fabric has no optical circuit switches.
+    /// Rows of `circuits.parquet`; empty if the fabric has no optical circuit switches.
     pub circuits: Vec<CircuitRow>,
-    /// What is drawn of `operations.parquet`; empty without graphs of operations, and before
+    /// Operations that are drawn; empty without operation graphs, and before
     /// [`with_operations`](TrialData::with_operations).
     pub operations: Vec<OperationsOf>,
-    /// How long chunks take alone in the network of the trial, where its plan is known.
+    /// Times of chunks without other traffic; `None` until the caller resolves the trial's plan.
     pub unloaded: Option<Arc<UnloadedTimes>>,
 }
 
 impl TrialData {
-    /// Reads a trial folder.
+    /// Reads a trial folder, without operations.
     ///
     /// # Errors
-    /// When it is not a trial folder, the trial was killed before it could finish, or a file is
-    /// damaged.
+    /// If it is no trial folder, the trial was killed before it could finish, or a file is damaged.
     pub fn read(folder: &Path) -> Result<TrialData, TrialError> {
         check_is_trial(folder)?;
         let config = folder.join(CONFIG_FILE);
@@ -135,16 +135,16 @@ impl TrialData {
         })
     }
 
-    /// Reads what reports draw of `operations.parquet`, too.
+    /// Reads the part of `operations.parquet` that reports draw.
     ///
     /// # Errors
-    /// When the file is damaged.
+    /// If the file is damaged.
     pub fn with_operations(mut self) -> Result<TrialData, TrialError> {
         self.operations = read_operations(&self.path)?;
         Ok(self)
     }
 
-    /// A trial in which nothing happened.
+    /// Returns a trial without any content.
     #[cfg(test)]
     pub(crate) fn empty() -> TrialData {
         TrialData {
@@ -163,7 +163,7 @@ impl TrialData {
         }
     }
 
-    /// The name of the trial: the last part of its folder's name.
+    /// Returns the name of the trial, which is its folder's name.
     pub fn name(&self) -> String {
         let path = self.path.canonicalize();
         let path = path.as_ref().unwrap_or(&self.path);
@@ -172,10 +172,10 @@ impl TrialData {
     }
 }
 
-/// The error for a folder without a finished trial.
+/// Checks that a folder holds a finished trial.
 ///
 /// # Errors
-/// When the folder does not exist, holds trials of several seeds, no trial, or an unfinished one.
+/// If the folder does not exist, or holds trials of several seeds, no trial, or an unfinished one.
 pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
     let unusable = |reason: &str| TrialError::Unusable {
         path: folder.to_owned(),
@@ -201,7 +201,7 @@ pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
     }
 }
 
-/// Why a folder without a manifest is of no use, and the remedy.
+/// Explains why a folder without a manifest cannot be used, with a remedy.
 fn no_manifest(folder: &Path) -> String {
     let files = [
         SWEEP_FILE,
@@ -251,6 +251,7 @@ fn read_chunks(folder: &Path) -> Result<Vec<Chunk>, TrialError> {
         "held_before_first_ns",
     ];
     let mut chunks = Vec::new();
+    // The last two columns came later than the others.
     scan_with::<FlowRow, 19>(folder, COLUMNS, &COLUMNS[17..], |row| {
         let index = |column: usize| row[column] as u32;
         chunks.push(Chunk {

@@ -1,4 +1,4 @@
-//! The files of a trial folder.
+//! Files of a trial folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,36 +7,37 @@ use tenter_record::{EachTable, Kept, Row, Table, each_table};
 
 use crate::own_file::{OWN_FILE_REMEDY, read_own_text, refuse_link};
 
-/// The effective configuration of a trial, in its folder.
+/// Name of the file with the trial's effective configuration.
 pub const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
-/// What a trial folder says of its program and machine, and whether it came to its end.
+/// Name of the file that describes program, machine and completion of a trial.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// The manifest while it is written.
+/// Name of the manifest while it is being written.
 const PARTIAL_MANIFEST: &str = "manifest.json.partial";
-/// The file of captured frames.
+/// Name of the file with captured frames.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
-/// The file of the trace for Perfetto.
+/// Name of the file with the trace for Perfetto.
 pub const TRACE_FILE: &str = "trace.json";
 
-/// The file of a table.
+/// Returns the path of a table.
 pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
     folder.join(R::TABLE).with_extension("parquet")
 }
 
-/// What makes a table readable whose process was killed.
+/// Returns the path of a table's checkpoint, which makes the table readable if its process was
+/// killed.
 pub(crate) fn footer_file(table: &Path) -> PathBuf {
     table.with_extension("parquet.footer")
 }
 
-/// Whether a folder has a manifest that Tenter wrote, of any version.
+/// True if a folder has a manifest written by Tenter, of any version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     let text = read_own_text(&folder.join(MANIFEST_FILE)).unwrap_or_default();
     let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
     value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
 }
 
-/// Whether a folder is empty, or has only a manifest that a killed run had not finished.
+/// True if a folder is empty, or holds nothing but the manifest that a killed run had not finished.
 pub(crate) fn is_just_made(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else {
         return false;
@@ -44,15 +45,15 @@ pub(crate) fn is_just_made(folder: &Path) -> bool {
     entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PARTIAL_MANIFEST))
 }
 
-/// How the names of files that `config.yaml` names begin and end, around their numbers.
+/// Prefix and suffix, around a number, of the files that `config.yaml` refers to.
 const BESIDE: [(&str, &str); 3] = [
     ("sends-", ".csv"),
     ("steps-", ".csv"),
     ("operations-", ".goal"),
 ];
 
-/// The files `sends-0.csv`, `steps-0.csv` and so on that `config.yaml` names; a missing one hides
-/// no other.
+/// Returns the files, such as `sends-0.csv`, that `config.yaml` refers to. The folder is searched
+/// for them, so a missing number hides no later one.
 fn files_beside(folder: &Path) -> Vec<PathBuf> {
     let is_beside = |name: &str| {
         let mut kinds = BESIDE.iter();
@@ -69,7 +70,7 @@ fn files_beside(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// All files of a trial.
+/// Returns the paths of all files that a trial may have.
 pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
     struct Files<'a>(&'a Path);
     impl EachTable for Files<'_> {
@@ -90,13 +91,14 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         folder.join(TRACE_FILE),
         folder.join(CAPTURE_FILE),
         folder.join(PARTIAL_MANIFEST),
-        // These identify a trial.
+        // The manifest identifies a trial, so it is the last to be removed: after an interrupted
+        // removal, the rest is still known to be a trial's.
         folder.join(MANIFEST_FILE),
     ]);
     files
 }
 
-/// The files of a trial folder that are links, each with what to do about it.
+/// Describes the files of a trial folder that are links, each with a remedy.
 pub fn links_in(folder: &Path) -> Vec<String> {
     let refused = |file: PathBuf| {
         let why = refuse_link(&file).err()?;

@@ -1,4 +1,4 @@
-//! The trial folder while it is written.
+//! Writes a trial folder while the trial runs.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,15 +25,14 @@ use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
 /// A trial folder that is being written.
 ///
-/// `config.yaml` and a `manifest.json` that states that the trial is not complete are there from
-/// the start; flows and samples are streamed in row groups; [`TrialFolder::finish`] writes the rest
-/// and the final manifest. A trial that was stopped is finished in the same way, with a summary
-/// that states it; one that was dropped without `finish` keeps its first manifest. Only a process
-/// that is killed outright leaves `flows.parquet` and `samples.parquet` without the footer that
-/// readers need.
+/// `config.yaml` and a `manifest.json` with `complete` false exist from the start. Flows and
+/// samples are streamed in row groups. [`TrialFolder::finish`] writes the rest and the final
+/// manifest. A stopped trial is finished in the same way, with a summary that says so. One that is
+/// dropped without `finish` keeps its first manifest. Only a process that is killed outright leaves
+/// `flows.parquet` and `samples.parquet` without the footer that readers need.
 pub struct TrialFolder {
     path: PathBuf,
-    /// Keeps other runs out until this one is finished or dropped.
+    /// Lock of the folder, which keeps other runs out until this one is finished or dropped.
     lock: Option<File>,
     names: Arc<Names>,
     manifest: Manifest,
@@ -43,17 +42,17 @@ pub struct TrialFolder {
 }
 
 impl TrialFolder {
-    /// Creates the folder, or takes over one that is empty or holds a trial, whose files are
-    /// replaced.
+    /// Creates the folder, or takes over one that is empty or holds a trial, and replaces its
+    /// files.
     ///
-    /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Nothing is
-    /// created for an invalid scenario: check it first.
+    /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Check the
+    /// scenario first, so that nothing is created for an invalid one.
     ///
-    /// If a folder cannot be begun, it is not left behind, nor are those above it that were made
-    /// for it.
+    /// If the folder cannot be set up, it is removed again, and so are the parent folders that were
+    /// made for it.
     ///
     /// # Errors
-    /// When the folder holds something else than a trial, or cannot be written.
+    /// If the folder holds something other than a trial, or cannot be written.
     pub fn create(
         path: &Path,
         config: &str,
@@ -61,13 +60,13 @@ impl TrialFolder {
         run: RunIdentity,
     ) -> Result<TrialFolder, TrialError> {
         let absent = |folder: &&Path| {
-            // A link that leads nowhere still exists.
+            // A dangling link counts as existing.
             let found = folder.symlink_metadata();
             found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
         let made: Vec<&Path> = path.ancestors().take_while(absent).collect();
         TrialFolder::begin(path, config, names, run).inspect_err(|error| {
-            // Another run has made the folder since, and is using it.
+            // Another run has created the folder in the meantime, and is using it.
             if matches!(error, TrialError::InUse { .. }) {
                 return;
             }
@@ -98,7 +97,7 @@ impl TrialFolder {
         let seed = manifest.run.seed.to_string();
         let mut flows = ParquetTable::create(&table_file::<FlowRow>(path), Arc::clone(&names))?;
         let mut samples = ParquetTable::create(&table_file::<SampleRow>(path), Arc::clone(&names))?;
-        // The digest is known at the end.
+        // The digest is known only at the end.
         flows.note(SEED_NOTE, &seed);
         samples.note(SEED_NOTE, &seed);
         Ok(TrialFolder {
@@ -112,10 +111,10 @@ impl TrialFolder {
         })
     }
 
-    /// Writes a file that `config.yaml` names, such as `sends-0.csv`.
+    /// Writes a file that `config.yaml` refers to, such as `sends-0.csv`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn keep_beside(
         &self,
         name: &str,
@@ -124,7 +123,7 @@ impl TrialFolder {
         write_own(&self.path.join(name), write)
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -132,7 +131,7 @@ impl TrialFolder {
     /// Appends rows to `flows.parquet`.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn append_flows(&mut self, rows: &[FlowRow]) -> Result<(), TrialError> {
         self.flows.append(rows)
     }
@@ -140,27 +139,27 @@ impl TrialFolder {
     /// Appends rows to `samples.parquet`.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn append_samples(&mut self, rows: &[SampleRow]) -> Result<(), TrialError> {
         self.samples.append(rows)
     }
 
-    /// Writes the rows so far, so that they can be [recovered](crate::recover_tables) where the
+    /// Writes the rows so far, so that they can be [recovered](crate::recover_tables) if the
     /// process is killed.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// If a file cannot be written.
     pub fn checkpoint(&mut self) -> Result<(), TrialError> {
         self.flows.checkpoint()?;
         self.samples.checkpoint()
     }
 
-    /// Writes everything that is known only at the end, the manifest last.
+    /// Writes what is known only at the end, the manifest last.
     ///
-    /// The summary decides whether the trial is complete, and has the reason if it is not.
+    /// The summary says whether the trial is complete, and if not, why.
     ///
     /// # Errors
-    /// When a file cannot be written; the folder is then still marked as not complete.
+    /// If a file cannot be written. The folder is then still marked as not complete.
     pub fn finish(self, summary: &Summary, counts: &Counts) -> Result<(), TrialError> {
         let TrialFolder {
             path,
@@ -176,6 +175,7 @@ impl TrialFolder {
         samples.note(DIGEST_NOTE, digest);
         flows.finish()?;
         samples.finish()?;
+        // The tables have footers now, so the checkpoints are of no use.
         remove(&footer_file(&table_file::<FlowRow>(&path)))?;
         remove(&footer_file(&table_file::<SampleRow>(&path)))?;
         let tables = Tables {
@@ -208,11 +208,11 @@ impl TrialFolder {
     }
 }
 
-/// Replaces the tables of ports, classes, switches, tiers and notes of a trial that has ended, and
-/// its summary: counters of real switches may come later than the trial.
+/// Replaces the summary of a finished trial, and its tables of ports, queues, switches, tiers and
+/// notes: the counters of real switches may arrive after the trial.
 ///
 /// # Errors
-/// When they cannot be written.
+/// If a file cannot be written.
 pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Result<(), TrialError> {
     let seed = read_manifest(folder)?.run.seed.to_string();
     let tables = Tables {
@@ -229,7 +229,7 @@ pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Resu
     write_json(&folder.join(SUMMARY_FILE), summary)
 }
 
-/// For callers that need no progress; others keep the folder in a sink of their own.
+/// A plain sink for callers that need no progress. Others wrap the folder in a sink of their own.
 impl Sink for TrialFolder {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
         Ok(self.append_flows(rows)?)
@@ -244,7 +244,7 @@ impl Sink for TrialFolder {
     }
 }
 
-/// Removes the files of the trial before, so that none of them is mistaken for one of this trial.
+/// Removes the files of an earlier trial, so that none of them is mistaken for one of this trial.
 fn clear(folder: &Path) -> Result<(), TrialError> {
     fs::read_dir(folder).map_err(TrialError::io("read", folder))?;
     if is_just_made(folder) {
@@ -255,7 +255,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
             path: folder.to_owned(),
         });
     }
-    // These two are written at once.
+    // The caller replaces these two at once, so the folder is a trial's at any time.
     let files = own_files(folder);
     let files = files
         .iter()
@@ -266,7 +266,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 /// Removes a trial: its own files, and its folder unless that holds others.
 ///
 /// # Errors
-/// When the folder is in use, holds no trial, or a file cannot be removed.
+/// If the folder is in use or holds no trial, or a file cannot be removed.
 pub fn remove_trial(folder: &Path) -> Result<(), TrialError> {
     let _lock = take_folder(folder)?;
     if !is_just_made(folder) {
@@ -274,12 +274,12 @@ pub fn remove_trial(folder: &Path) -> Result<(), TrialError> {
         remove(&folder.join(CONFIG_FILE))?;
         remove(&folder.join(MANIFEST_FILE))?;
     }
-    // It stays where someone has put other files into it.
+    // This fails, as it should, if someone has put other files into the folder.
     let _ = fs::remove_dir(folder);
     Ok(())
 }
 
-/// The tables that are written at the end of a trial.
+/// Context of the tables that are written at the end of a trial.
 struct Tables<'a> {
     folder: &'a Path,
     names: &'a Arc<Names>,
@@ -298,7 +298,7 @@ impl Tables<'_> {
     }
 }
 
-/// Writes the tables that are known when a trial has ended.
+/// Writes each table that is known at the end of a trial.
 struct Written<'a>(&'a Tables<'a>, &'a Results<'a>);
 
 impl EachTable for Written<'_> {

@@ -1,5 +1,5 @@
-//! Operations of a trial, as far as reports draw them: those of some ranks, and what was recorded
-//! beside what was simulated over all of them.
+//! Operations of a trial for reports: those of some ranks, and recorded beside simulated times over
+//! all ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,48 +14,47 @@ use crate::read::{each_record, row_of};
 use crate::span::Span;
 use crate::trial_files::table_file;
 
-/// Ranks of a job that are drawn at most.
+/// Maximum number of ranks drawn per job.
 const RANKS: usize = 8;
-/// Operations of a job that are drawn at most.
+/// Maximum number of operations drawn per job.
 const ROWS: usize = 400_000;
 
-/// The operations of the last iteration of a job.
+/// Operations of a job's last iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationsOf {
-    /// Index of the job.
+    /// Index of the job in the trial.
     pub job: u32,
-    /// The iteration.
+    /// Number of the last iteration.
     pub iteration: u32,
-    /// How many ranks there are.
+    /// Number of ranks in the job.
     pub ranks: u32,
-    /// Operations of some of them that are done, in the order of ranks.
+    /// Completed operations of the drawn ranks, in the order of ranks.
     pub drawn: Vec<OperationRow>,
-    /// How many further operations of these ranks there are.
+    /// Number of further operations of these ranks, beyond the limit.
     pub left_out: u64,
-    /// What was recorded, by kind.
+    /// Recorded operations by kind.
     pub recorded: BTreeMap<String, Recorded>,
-    /// The first start and the last end of what was recorded and simulated of each rank with
-    /// recorded times, in ns.
+    /// Recorded and simulated span of each rank with recorded times.
     pub spans: BTreeMap<u32, Spans>,
 }
 
-/// Operations that were recorded with their times, which are ns.
+/// Sums over the recorded operations of a kind; times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// How many.
+    /// Number of operations.
     pub count: u64,
-    /// How long they took together where they were recorded.
+    /// Total recorded time.
     pub recorded: f64,
-    /// How long they took together in the simulation.
+    /// Total simulated time.
     pub simulated: f64,
 }
 
-/// From the first start to the last end, in ns.
+/// Spans from the first start to the last end, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spans {
-    /// Where it was recorded.
+    /// Span in the recording, by its own clock.
     pub recorded: Span,
-    /// In the simulation.
+    /// Span in the simulation.
     pub simulated: Span,
 }
 
@@ -71,14 +70,16 @@ impl Spans {
     }
 }
 
-/// The operations of the last iteration of each job with a graph.
+/// Reads the operations of the last iteration of each job with a graph.
 ///
 /// # Errors
-/// When the file is damaged, or lacks a column of the row.
+/// If the file is damaged, or lacks a column of the row.
 pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialError> {
     if !has_own(&table_file::<OperationRow>(folder)) {
         return Ok(Vec::new());
     }
+    // A first pass over three columns finds the last iterations. The second one then decodes whole
+    // records only where they are drawn.
     let mut last: BTreeMap<u32, OperationsOf> = BTreeMap::new();
     scan::<OperationRow, 3>(folder, ["job", "iteration", "rank"], |row| {
         let [job, iteration, rank] = row.map(|value| value as u32);
@@ -108,7 +109,8 @@ pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialE
         };
         if let Some(took) = number("measured_time_ns") {
             let kind = text(&record, "kind");
-            // A receive asks for its message as early as it can, a recorded one when it was called.
+            // A simulated receive asks for its message as early as it can, a recorded one when it
+            // was called, so their durations cannot be compared.
             if kind != "receive" {
                 let of_kind = of.recorded.entry(kind).or_default();
                 of_kind.count += 1;
@@ -136,7 +138,8 @@ pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialE
     Ok(last.into_values().collect())
 }
 
-/// Ranks that are drawn, as far apart as possible: in a training they are of different stages.
+/// Returns the ranks to draw, as far apart as possible: in a training these belong to different
+/// stages.
 fn drawn_ranks(ranks: u32) -> impl Iterator<Item = u32> {
     let count = ranks.min(RANKS as u32).max(1);
     (0..count).map(move |nth| (u64::from(nth) * u64::from(ranks) / u64::from(count)) as u32)

@@ -1,4 +1,4 @@
-//! The tables that a trial folder may have, by their names.
+//! Tables of a trial folder, by name.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use crate::{TableGroups, TrialError};
 /// A table that a trial may have.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialTable {
-    /// Its name, also the stem of its file.
+    /// Name of the table, and stem of its file.
     pub name: &'static str,
-    /// What one row is, in a sentence.
+    /// Meaning of a row, in a sentence.
     pub about: &'static str,
     columns: fn() -> Vec<ColumnInfo>,
     file: fn(&Path) -> Option<PathBuf>,
     open: fn(&Path) -> Result<TableGroups, TrialError>,
 }
 
-/// The table of rows of a type.
+/// Makes the [`TrialTable`] of a row type.
 struct Of;
 
 impl EachTable for Of {
@@ -38,36 +38,36 @@ impl EachTable for Of {
 }
 
 impl TrialTable {
-    /// Every table, those of jobs first.
+    /// Returns all tables, those of jobs first.
     pub fn all() -> Vec<TrialTable> {
         each_table(Of)
     }
 
-    /// The table of that name, if trials can have one.
+    /// Returns the table with this name, if trials can have one.
     pub fn of_name(name: &str) -> Option<TrialTable> {
         with_table(name, Of)
     }
 
-    /// Its columns, in the order of the file.
+    /// Returns the columns, in the order of the file.
     pub fn columns(&self) -> Vec<ColumnInfo> {
         (self.columns)()
     }
 
-    /// Its file in the folder of a trial, which need not be there; nothing where only
-    /// `summary.json` has its rows.
+    /// Returns the table's file in a trial folder, whether it exists or not; `None` if only
+    /// `summary.json` has the rows.
     pub fn file(&self, folder: &Path) -> Option<PathBuf> {
         (self.file)(folder)
     }
 
-    /// Whether the folder of a trial has its file; that of an unfinished trial may not be readable.
+    /// True if the folder has the table's file, which in an unfinished trial may not be readable.
     pub fn is_in(&self, folder: &Path) -> bool {
         self.file(folder).is_some_and(|file| has_own(&file))
     }
 
-    /// Opens it in the folder of a trial.
+    /// Opens the table in a trial folder.
     ///
     /// # Errors
-    /// When the file is missing or damaged.
+    /// If the file is missing or damaged.
     pub fn open(&self, folder: &Path) -> Result<TableGroups, TrialError> {
         (self.open)(folder)
     }

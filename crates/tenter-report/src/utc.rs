@@ -1,9 +1,9 @@
-//! The date and time in a manifest.
+//! Date and time in a manifest.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// An instant as RFC 3339 in UTC, to the second: `2026-11-20T09:30:00Z`. Times before 1970 read as
-/// 1970.
+/// Formats an instant by RFC 3339 in UTC, to the second: `2026-11-20T09:30:00Z`. Times before 1970
+/// are formatted as 1970.
 pub(crate) fn rfc_3339(instant: SystemTime) -> String {
     let since = instant
         .duration_since(UNIX_EPOCH)
@@ -14,12 +14,12 @@ pub(crate) fn rfc_3339(instant: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The Gregorian date of a day counted from 1970-01-01.
+/// Returns year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
 ///
-/// Years are counted from March, so that the leap day is the last of its year, and in cycles of 400
-/// years of 146,097 days.
+/// Years start in March, so the leap day is the last of its year, and repeat in cycles of 400 years
+/// with 146,097 days.
 fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
-    /// From 0000-03-01 to 1970-01-01.
+    /// Days from 0000-03-01 to 1970-01-01.
     const DAYS_TO_1970: u64 = 719_468;
     let days = days_since_1970 + DAYS_TO_1970;
     let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);
@@ -27,7 +27,8 @@ fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
     let year_of_cycle = (day_of_cycle - leap_days) / 365;
     let day_of_year =
         day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
-    // March to July and August to December each have 153 days in five months.
+    // The five months from March to July have 153 days together, and so have those from August to
+    // December.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 {

@@ -1,4 +1,4 @@
-//! Files that are replaced whole, and removed.
+//! Files that are replaced as a whole, and removed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use crate::TrialError;
 
-/// The name under which this process writes a file before it moves it to its own: another process
-/// may write the same file at the same time.
+/// Returns the name under which this process writes a file before moving it to `path`. It contains
+/// the process number, since another process may write the same file at the same time.
 pub(crate) fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.partial", std::process::id()));
     PathBuf::from(name)
 }
 
-/// Writes a text file beside its final name and moves it there, so that a reader sees the old text
-/// or the new one, never half of it. A file that is not regular, as `/dev/stdout`, is written
+/// Writes a file beside its final name and moves it there, so that a reader sees the old content or
+/// the new, never a part. A path that is no regular file, such as `/dev/stdout`, is written
 /// directly.
 ///
 /// # Errors
-/// When the file cannot be written; an older one is then as it was.
+/// If the file cannot be written. An older one then stays as it was.
 pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), TrialError> {
     write_whole_with(path, |file| file.write_all(bytes.as_ref()))
 }
 
-/// As [`write_whole`], for what is long and written piece by piece.
+/// Same as [`write_whole`], for content that is long and written in pieces.
 ///
 /// # Errors
-/// When the file cannot be written; an older one is then as it was.
+/// If the file cannot be written. An older one then stays as it was.
 pub fn write_whole_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -35,14 +35,14 @@ pub fn write_whole_with(
     replace(path, &whole_partial(path), write)
 }
 
-/// The name under which a file is written that one process writes.
+/// Returns the temporary name of a file that only one process writes.
 fn whole_partial(path: &Path) -> PathBuf {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
     PathBuf::from(beside)
 }
 
-/// Whether a file holds what would be written.
+/// True if the file at `path` holds exactly what `write` would write.
 pub fn is_written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
@@ -52,7 +52,7 @@ pub fn is_written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
     is_held && held.0.fill_buf().is_ok_and(<[u8]>::is_empty)
 }
 
-/// Takes what a file holds, and nothing else.
+/// A writer that fails at the first byte which differs from the reader's.
 struct Same<R>(R);
 
 impl<R: BufRead> Write for Same<R> {
@@ -71,16 +71,16 @@ impl<R: BufRead> Write for Same<R> {
     }
 }
 
-/// As [`write_whole`], for a file that several processes may write at the same time.
+/// Same as [`write_whole`], for a file that several processes may write at the same time.
 ///
 /// # Errors
-/// When the file cannot be written; an older one is then as it was.
+/// If the file cannot be written. An older one then stays as it was.
 pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
     replace(path, &partial(path), |file| file.write_all(text.as_bytes()))
 }
 
-/// As [`write_whole`], for a file of a trial folder, which is always a regular one: a link of its
-/// name is replaced, and leads to no device.
+/// Same as [`write_whole`], for a file of a trial folder, which is always regular. A link of that
+/// name is replaced and never followed to a device.
 pub(crate) fn write_own(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -106,7 +106,7 @@ fn move_there(
     beside: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), TrialError> {
-    // A link of that name must not lead the text elsewhere.
+    // A link with the temporary name must not lead the text elsewhere.
     let _ = fs::remove_file(beside);
     let written = File::create_new(beside)
         .and_then(|file| write_buffered(file, write))
@@ -126,7 +126,7 @@ fn write_buffered(
     buffered.flush()
 }
 
-/// Removes a file that need not be there.
+/// Removes a file, if it exists.
 pub(crate) fn remove(file: &Path) -> Result<(), TrialError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -20,9 +20,9 @@ pub struct Section {
 /// A table with its caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptionedTable {
-    /// What its rows are of; empty where the section says it.
+    /// Subject of the rows; empty where the section's title says it.
     pub caption: String,
-    /// Texts with their digits; a table without columns has nothing to show.
+    /// Table of formatted cells; without columns there is nothing to show.
     pub table: TextTable,
 }
 

@@ -14,8 +14,6 @@ const STEPS: usize = 10;
 pub(super) fn sections(rows: &[TrainingStepRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
-        // The last step is the steadiest: the pipeline is full, and what precedes the first has
-        // passed.
         let Some(steady) = job.last() else { continue };
         let mut section = Section {
             title: format!("{}: {}", steady.job_name, sum(steady)),
