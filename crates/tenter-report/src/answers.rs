@@ -7,10 +7,10 @@ use tenter_study::Answers;
 use crate::TrialError;
 use crate::own_file::{has_own, read_own_text};
 
-/// Name of the answer file in the output folder of studies, beside the trial folders.
+/// Answer file in the output folder of studies, beside the trial folders.
 pub const ANSWERS_FILE: &str = "studies.json";
 
-/// Name of the answer file in the folder of a sweep.
+/// Answer file in a sweep's folder.
 pub const SWEEP_FILE: &str = "sweep.json";
 
 /// Reads the answers in the output folder of studies or of a sweep; `None` if it has none.

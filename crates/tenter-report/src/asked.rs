@@ -6,16 +6,16 @@ use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind};
 use crate::csv::csv_field;
 use crate::text_table::{Align, TextColumn, TextTable};
 
-/// Answer of one trial to a query.
+/// One trial's answer to a query.
 #[derive(Clone, Debug)]
 pub struct NamedAnswer {
-    /// Name of the trial, which becomes the first column.
+    /// Trial name, which becomes the first column.
     pub trial: String,
     /// Rows and columns that the query returned.
     pub answer: Answer,
 }
 
-/// Returns the columns of the query. They are the same in all answers.
+/// Returns the query's columns, which are the same in all answers.
 fn columns(answers: &[NamedAnswer]) -> impl Iterator<Item = &AnswerColumn> {
     let first = answers.first().into_iter();
     first.flat_map(|first| first.answer.keys.iter().chain(&first.answer.values))
@@ -93,7 +93,7 @@ pub fn answer_csv(answers: &[NamedAnswer]) -> String {
     text
 }
 
-/// Returns name and unit of each column as JSON objects.
+/// Returns each column's name and unit as JSON objects.
 pub fn answer_columns(answer: &Answer) -> Vec<Value> {
     let columns = answer.keys.iter().chain(&answer.values);
     let columns = columns.map(|column| json!({"name": column.name, "unit": column.unit}));

@@ -1,4 +1,4 @@
-//! Writes `capture.pcapng`: captured frames for Wireshark and other readers of packet captures.
+//! Writes `capture.pcapng`: captured frames for Wireshark and other capture readers.
 
 mod headers;
 mod pcapng;
@@ -14,7 +14,7 @@ use tenter_record::{Capture, CapturedFrame, CapturedPort, FrameContent};
 use crate::TrialError;
 use pcapng::{Interface, Kept};
 
-/// Bytes of a frame's FCS, which captures leave out.
+/// FCS length in bytes; captures leave the FCS out.
 const FCS_BYTES: u16 = 4;
 
 /// Writes captured frames to the file `path`.
@@ -27,7 +27,7 @@ pub(crate) fn write_capture(path: &Path, capture: &Capture) -> Result<(), TrialE
     write().map_err(TrialError::io("write", path))
 }
 
-/// Writes a section header, a description of each port, and a block for each frame.
+/// Writes a section header, a description for each port, and a block for each frame.
 fn write(out: &mut impl Write, capture: &Capture) -> io::Result<()> {
     out.write_all(&pcapng::section(concat!(
         "Tenter ",

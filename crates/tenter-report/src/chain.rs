@@ -1,9 +1,9 @@
-//! The cause of a collective's delay: the chain of chunks that ends with the last chunk to arrive.
+//! The cause for a collective's delay: the chain of chunks that ends with the last chunk to arrive.
 //!
-//! A rank posts a chunk when the last of its dependencies is met: a chunk has arrived at the rank,
-//! or one of its own was acknowledged. Followed backwards from the chunk that arrived last, this
-//! gives a chain in which each chunk waited for the previous one. The time lost along the chain is
-//! the loss of the collective.
+//! A rank posts a chunk when its last dependency is met: a chunk has arrived at the rank, or one
+//! that it sent was acknowledged. Followed backwards from the chunk that arrived last, this gives a
+//! chain in which each chunk waited for the previous one. The time lost along the chain is what the
+//! collective lost.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,10 +22,10 @@ pub enum Cause {
     Acknowledgement,
 }
 
-/// One chunk of a chain, with its time split into parts. Times are in ns.
+/// One chunk in a chain, with its time split into parts. Times are in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// Row of the chunk, with its instants.
+    /// Chunk with its instants, as the flow table has it.
     pub chunk: Chunk,
     /// Event that allowed the rank to post the chunk.
     pub cause: Cause,
@@ -39,8 +39,8 @@ pub struct Link {
     /// at most the transfer time beyond `alone`.
     pub held: [f64; 2],
     /// Transfer time without other traffic. Where it is unknown, because there is no plan or
-    /// because a scale-up domain carries the chunk, the shortest transfer of any chunk of this size
-    /// in the collective stands in.
+    /// because a scale-up domain carries the chunk, the collective's shortest transfer with this
+    /// size stands in.
     pub alone: f64,
 }
 
@@ -67,10 +67,10 @@ fn between(from: f64, to: f64) -> f64 {
     ((to - from) * 1e3).round() / 1e3
 }
 
-/// The chain of one iteration of one collective.
+/// The chain for one iteration of one collective.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// Chunks of the chain, in the order of time.
+    /// Links in time order.
     pub links: Vec<Link>,
     /// True if `alone` comes from the trial's plan, not from the fastest chunk.
     pub knows_alone: bool,
@@ -81,13 +81,13 @@ pub struct Chain {
 pub struct Known<'a> {
     /// Transfer times without other traffic; `None` without the trial's plan.
     pub unloaded: Option<&'a UnloadedTimes>,
-    /// True for flows of a load: their starts are drawn, so no flow waits for another.
+    /// True for a load's flows: their starts are drawn, so no flow waits for another.
     pub are_drawn: bool,
 }
 
 impl Chain {
-    /// Follows the chunks of one iteration of one collective, which started at `start` ns,
-    /// backwards from the last to arrive.
+    /// Follows one iteration's chunks backwards from the last to arrive. The iteration started at
+    /// `start` ns.
     pub fn of(chunks: &[Chunk], start: f64, known: Known<'_>) -> Chain {
         let Some(last) = (0..chunks.len()).max_by(|&a, &b| {
             let order = chunks[a].received.total_cmp(&chunks[b].received);
@@ -179,7 +179,7 @@ struct Event {
     cause: Cause,
 }
 
-/// Events at each rank, in the order of time.
+/// Events at each rank, in time order.
 #[derive(Default)]
 struct Events {
     of_rank: BTreeMap<u32, Vec<Event>>,

@@ -53,7 +53,7 @@ fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetErr
     Ok(bytes)
 }
 
-/// Repairs flows and samples of a trial whose process was killed, up to the last checkpoint.
+/// Repairs flow and sample tables after their process was killed, up to the last checkpoint.
 ///
 /// # Errors
 /// If the folder is in use, or a file cannot be written.

@@ -1,4 +1,4 @@
-//! Circuits of optical switches over time, and the link loads in each state.
+//! Optical circuits over time, and the link loads in each state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,43 +8,42 @@ use crate::span::Span;
 use crate::tree::{Place, Tree};
 use crate::trial_data::{PortSample, TrialData};
 
-/// Maximum number of circuit states shown: the first, the last and the longest of the others.
+/// Most circuit states that are shown: the first, the last and the longest others.
 const STATES: usize = 4;
-/// Tolerance for times in ns. Instants are whole picoseconds; a difference below ten of them counts
-/// as none.
+/// Tolerance for times in ns. Instants are whole picoseconds; a difference below ten picoseconds
+/// counts as none.
 const CLOSE: f64 = 0.01;
 
-/// Circuits of a trial, state by state, over the tree of switches.
+/// A trial's circuits, state by state, over the tree of switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Circuits {
-    /// Switches and their tiers.
+    /// Switches in their tiers and pods, as cabled.
     pub(crate) tree: Tree,
-    /// The shown states, in the order of time: the first and the last lasting state, and the
-    /// longest others.
+    /// Shown states in time order: the first and the last lasting state, and the longest others.
     pub(crate) states: Vec<State>,
-    /// Number of lasting states; states during a reconfiguration do not count.
+    /// Lasting states in the trial; states during a reconfiguration do not count.
     pub(crate) lasted: usize,
 }
 
 /// Circuits between two changes, and the link loads in that time.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// Start of the state, in ns.
+    /// Start, in ns since the simulation began.
     pub(crate) from: f64,
-    /// End of the state, in ns.
+    /// End, in ns since the simulation began.
     pub(crate) to: f64,
     /// Duration of the part with known traffic, in ns; `None` if no whole sample lies in the state.
     pub(crate) known: Option<f64>,
-    /// Links between switches.
+    /// Links between switches; those to hosts are left out.
     pub(crate) links: Vec<Link>,
-    /// Number of ports without a circuit, by switch.
+    /// Count of ports without a circuit, by switch.
     pub(crate) dark: BTreeMap<u32, u64>,
-    /// Mean and maximum load, as shares of capacity, of the links between the two highest tiers, or
-    /// of all links if there is one tier. Each direction counts by itself.
+    /// Mean and maximum load, as capacity shares, on the links between the two highest tiers, or on
+    /// all links if there is one tier. Each direction counts by itself.
     pub(crate) upper: Option<(f64, f64)>,
 }
 
-/// Kind of a link.
+/// Kind of a link, by who may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A cable, which no optical switch can move.
@@ -55,14 +54,14 @@ pub(crate) enum Kind {
     Moved,
 }
 
-/// All links of one kind between two switches.
+/// All links that join the same two switches and have the same kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Link {
     /// Node indices, the lower one first.
     pub(crate) ends: (u32, u32),
-    /// Kind that all of these links share.
+    /// Kind that these links share.
     pub(crate) kind: Kind,
-    /// Number of parallel links.
+    /// Count of parallel links.
     pub(crate) count: u64,
     /// Total line rate in Gb/s, from the first end to the second and back.
     pub(crate) gbps: [f64; 2],
@@ -71,7 +70,7 @@ pub(crate) struct Link {
 }
 
 impl Circuits {
-    /// Derives the circuits of a trial. A trial without optical switches has one state.
+    /// Derives a trial's circuits. A trial without optical switches has one state.
     pub(crate) fn of(trial: &TrialData) -> Circuits {
         let tree = Tree::of(trial);
         let end = trial.summary.engine.simulated_ns;
@@ -108,7 +107,7 @@ impl Circuits {
 /// Duration in ns with known traffic, and the bytes that each port sent in it.
 type Sent = Option<(f64, HashMap<Place, f64>)>;
 
-/// Links by ends and kind, with the number of ports at either end.
+/// Links by ends and kind, with the port count at either end.
 type Links = BTreeMap<((u32, u32), Kind), (Link, [u64; 2])>;
 
 fn state(
@@ -189,7 +188,7 @@ impl Link {
     }
 }
 
-/// Returns `bytes` over the capacity of `gbps` in `ns`: 8 × bytes per ns are Gb/s. Zero without
+/// Returns `bytes` over what `gbps` carries in `ns`: 8 × bytes per ns are Gb/s. Zero without
 /// capacity or time.
 pub(crate) fn share(bytes: f64, gbps: f64, ns: f64) -> f64 {
     if gbps > 0.0 && ns > 0.0 {
@@ -210,14 +209,14 @@ impl State {
         found.map(|link| link.count).sum()
     }
 
-    /// Counts all circuits.
+    /// Counts all circuits, whatever tiers they join.
     pub(crate) fn all_circuits(&self) -> u64 {
         let circuits = self.links.iter().filter(|link| link.kind != Kind::Cable);
         circuits.map(|link| link.count).sum()
     }
 
-    /// Returns the share of the bytes sent by leaves to other switches that went to leaves
-    /// directly; `None` if nothing is known.
+    /// Returns the share that went to leaves directly among all bytes sent by leaves to other
+    /// switches; `None` if nothing is known.
     pub(crate) fn direct(&self, tree: &Tree) -> Option<f64> {
         self.known?;
         let (mut direct, mut all) = (0.0, 0.0);
@@ -235,12 +234,12 @@ impl State {
     }
 }
 
-/// Changes of circuits over a trial.
+/// Circuit changes over a trial.
 struct History {
     /// Instants in ns at which a circuit came or went; each starts an interval.
     times: Vec<f64>,
     end: f64,
-    /// Number of reconfigurations under way in each interval.
+    /// Count of reconfigurations under way in each interval.
     under_way: Vec<u32>,
 }
 
@@ -283,7 +282,7 @@ impl History {
         history
     }
 
-    /// Returns start and end of an interval.
+    /// Returns an interval's start and end.
     fn span(&self, interval: usize) -> Span {
         let from = self.times[interval];
         let to = self.times.get(interval + 1).copied();
@@ -301,7 +300,7 @@ impl History {
             .collect()
     }
 
-    /// Returns the peer of each electrical switch port in an interval; `None` for a dark port.
+    /// Returns each electrical switch port's peer in an interval; `None` for a dark port.
     fn peers(&self, rows: &[CircuitRow], interval: usize) -> HashMap<Place, Option<u32>> {
         let from = self.times[interval];
         // Rows are in the order of time, so the last one of a port wins.
@@ -312,7 +311,7 @@ impl History {
     }
 }
 
-/// Chooses the first interval, the last, and the longest of the others, in the order of time.
+/// Chooses the first interval, the last, and the longest others, in time order.
 fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     let [first, between @ .., last] = lasting else {
         return lasting.to_vec();
@@ -326,11 +325,11 @@ fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     longest
 }
 
-/// Sampling instants of a trial.
+/// A trial's sampling instants.
 struct Sampled {
     /// Sampling interval in ns; `None` without samples.
     interval: Option<f64>,
-    /// Time of the last sample, in ns.
+    /// Time when the last sample was taken, in ns.
     last: f64,
 }
 
@@ -363,7 +362,7 @@ impl Sampled {
         (to > from + CLOSE).then_some(Span { from, to })
     }
 
-    /// Sums the bytes of each port over the samples within each of `spans`, which do not overlap.
+    /// Sums each port's bytes over the samples within each of `spans`, which do not overlap.
     fn sent(&self, samples: &[PortSample], spans: &[Span]) -> Vec<Sent> {
         let parts: Vec<Option<Span>> = spans.iter().map(|&span| self.within(span)).collect();
         let mut sent: Vec<Sent> = parts

@@ -61,8 +61,8 @@ fn reserved(path: &Path) -> TrialError {
 /// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … if that exists, and
 /// returns its path.
 ///
-/// Two programs that ask at the same time get two folders. Characters of `name` with a meaning in
-/// paths become hyphens.
+/// Two programs that ask at the same time get two folders. Characters in `name` that have a meaning
+/// in paths become hyphens.
 ///
 /// # Errors
 /// If the name is reserved, or the folder cannot be created.

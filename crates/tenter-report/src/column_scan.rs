@@ -1,4 +1,4 @@
-//! Fast scans of numeric columns.
+//! Fast scans over numeric columns.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::TrialError;
 use crate::own_file::open_own;
 use crate::trial_files::table_file;
 
-/// Calls `each` with the values of `N` numeric columns, row by row.
+/// Calls `each` with the values from `N` numeric columns, row by row.
 ///
-/// Whole columns are decoded at once, which is ten times as fast as reading rows of named values.
+/// Whole columns are decoded at once, which is ten times as fast as reading rows with named values.
 /// Integers become floats, exact up to 2⁵³.
 pub(crate) fn scan<R: Row, const N: usize>(
     folder: &Path,
@@ -24,7 +24,7 @@ pub(crate) fn scan<R: Row, const N: usize>(
     scan_with::<R, N>(folder, columns, &[], each)
 }
 
-/// Same as [`scan`], but columns in `later` may be missing, as in trials of earlier versions; their
+/// Same as [`scan`], but columns in `later` may be missing, as in trials by earlier versions; their
 /// values are then 0.
 pub(crate) fn scan_with<R: Row, const N: usize>(
     folder: &Path,
@@ -53,11 +53,10 @@ pub(crate) fn scan_with<R: Row, const N: usize>(
     groups().map_err(TrialError::parquet("read", &path))
 }
 
-/// Maximum number of rows for which memory is reserved in advance: a damaged file may claim any
-/// number.
+/// Most rows for which memory is reserved in advance: a damaged file may claim any number.
 const ROWS_RESERVED: usize = 1 << 20;
 
-/// Reads one column of one row group.
+/// Reads one column in one row group.
 fn column(
     group: &dyn RowGroupReader,
     name: &str,

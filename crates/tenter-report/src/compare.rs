@@ -1,4 +1,4 @@
-//! Trials side by side.
+//! Comparison of trials by their summaries.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::trial_data::TrialData;
 /// A trial's summary with the trial's name.
 #[derive(Clone, Debug)]
 pub struct NamedSummary {
-    /// Name in tables; it differs from those of the other trials.
+    /// Name in tables; it differs from all other trials' names.
     pub name: String,
-    /// Summary of the trial, as `summary.json` has it.
+    /// The trial's summary, as `summary.json` has it.
     pub summary: Summary,
 }
 
 impl NamedSummary {
-    /// Takes summary and name of a trial that was read.
+    /// Takes summary and name from a trial that was read.
     pub fn of(trial: &TrialData) -> NamedSummary {
         NamedSummary {
             name: trial.name(),
@@ -29,7 +29,7 @@ impl NamedSummary {
 }
 
 /// Returns what a reader must know before the numbers, as lines without line ends: a warning if
-/// trials at flow level stand beside packet trials, and the notes of all trials, equal ones once.
+/// trials at flow level stand beside packet trials, and all trials' notes, equal ones once.
 pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
     let of_flows = |trial: &&NamedSummary| trial.summary.engine.engine == EngineKind::Flow;
     let (flows, others): (Vec<_>, Vec<_>) = trials.iter().partition(of_flows);
@@ -62,22 +62,22 @@ pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
 pub(crate) const TRAINING: &str = "training step";
 pub(crate) const INFERENCE: &str = "inference";
 
-/// Key of rows that are compared with each other: job, then operation. The algorithm is not part of
-/// it, so that algorithms can be compared.
+/// Key under which rows are compared with each other: job, then operation. The algorithm does not
+/// belong to it, so that algorithms can be compared.
 type Key = (String, Within);
 
-/// Rows that are compared with each other, each with the index of its trial. A trial has at most
-/// one row of a group.
+/// Rows that are compared with each other, each with its trial's index. A trial has at most one row
+/// in a group.
 pub type ComparisonGroup = Vec<(usize, ComparisonRow)>;
 
-/// Returns the rows of all groups, one group after the other.
+/// Returns all groups' rows, one group after the other.
 pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     let groups = comparison_groups(trials).into_iter().flatten();
     groups.map(|(_, row)| row).collect()
 }
 
-/// Groups the rows of all trials, in the order in which groups first occur, followed by a group for
-/// whole trials. Differences are against the first trial.
+/// Groups all trials' rows, in the order in which groups first occur, followed by a group for whole
+/// trials. Differences are against the first trial.
 ///
 /// Jobs match by name; if every trial has one job, these match whatever their names. A job that is
 /// one collective in every trial has no row beside the collective's.
@@ -120,8 +120,8 @@ pub fn comparison_groups(trials: &[NamedSummary]) -> Vec<ComparisonGroup> {
 /// number among equal ones.
 type Within = Option<(String, Option<u64>, usize)>;
 
-/// Returns the size that the scenario asked for. A load of flows has none: its bytes depend on the
-/// draws.
+/// Returns the size that the scenario asked for. A load's flows have none: their bytes depend on
+/// the draws.
 fn asked_bytes(row: &CollectiveRow) -> Option<u64> {
     (row.collective != FLOWS).then_some(row.size_bytes)
 }
@@ -137,7 +137,7 @@ fn is_one_collective(trials: &[NamedSummary], name: &str) -> bool {
     })
 }
 
-/// Returns the row of a trial as a whole: counters that belong to no job.
+/// Returns a whole trial's row: counters that belong to no job.
 fn row_of_trial(trial: &NamedSummary) -> ComparisonRow {
     let totals = &trial.summary.totals;
     let power = trial.summary.power.as_ref();
@@ -152,13 +152,13 @@ fn row_of_trial(trial: &NamedSummary) -> ComparisonRow {
     }
 }
 
-/// True for the row of a trial as a whole.
+/// True for a whole trial's row.
 pub(crate) fn is_whole_trial(row: &ComparisonRow) -> bool {
     row.xoff_frames.is_some()
 }
 
-/// Returns a function that gives the block key of a row beside its collective: its job, or an empty
-/// text if every trial has only one job, since jobs of one block may then have different names.
+/// Returns a function that gives a row's block key beside its collective: its job, or an empty text
+/// if every trial has only one job, since jobs in one block may then have different names.
 pub(crate) fn job_of(rows: &[ComparisonRow]) -> impl Fn(&ComparisonRow) -> String + use<> {
     let mut jobs: BTreeMap<&str, &str> = BTreeMap::new();
     let of_jobs = rows.iter().filter(|row| !is_whole_trial(row));
@@ -209,7 +209,7 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
     rows
 }
 
-/// Returns rows for the last training step and for the requests of an inference.
+/// Returns rows for the last training step and for an inference's requests.
 fn rows_of_model(
     trial: &NamedSummary,
     job: u32,

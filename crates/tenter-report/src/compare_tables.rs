@@ -1,4 +1,4 @@
-//! Tables of a comparison.
+//! Tables for a comparison.
 
 use tenter_record::ComparisonRow;
 use tenter_units::Time;
@@ -8,8 +8,8 @@ use crate::numbers::{binary_size, decimals_for, grouped};
 use crate::table::{FLOWS, GRAPH, Section};
 use crate::text_table::{TextColumn, TextTable};
 
-/// Returns the tables for people: a section for each job and operation, in which trials of one size
-/// follow each other, and one for whole trials.
+/// Returns the tables for people: a section for each job and operation, in which trials with one
+/// size follow each other, and one for whole trials.
 pub(crate) fn comparison_sections(rows: &[ComparisonRow]) -> Vec<Section> {
     let job_of = job_of(rows);
     let group = |row: &ComparisonRow| (is_whole_trial(row), job_of(row), row.collective.clone());
@@ -41,10 +41,10 @@ pub fn comparison_table(rows: &[ComparisonRow]) -> String {
     sections.iter().map(ToString::to_string).collect()
 }
 
-/// Name, unit and cell text of a column.
+/// A column's name, unit and cell text.
 type Column<'c> = (&'c str, &'c str, &'c dyn Fn(&ComparisonRow) -> String);
 
-/// Makes a table of trials with the time, its difference, and `columns`.
+/// Makes a table that lists trials with the time, its difference, and `columns`.
 fn timed_table(rows: &[ComparisonRow], name: &str, columns: &[Column<'_>]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     let mut heads = vec![
@@ -74,7 +74,7 @@ fn job_table(rows: &[ComparisonRow]) -> TextTable {
     timed_table(rows, "JCT", &[])
 }
 
-/// Makes the table of training steps: the parts of the step time, and the throughput.
+/// Makes the table for training steps: the parts that add up to the step time, and the throughput.
 fn training_table(rows: &[ComparisonRow]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     timed_table(
@@ -90,7 +90,7 @@ fn training_table(rows: &[ComparisonRow]) -> TextTable {
     )
 }
 
-/// Makes the table of inference requests.
+/// Makes the table for inference requests.
 fn inference_table(rows: &[ComparisonRow]) -> TextTable {
     let first = unit(rows.iter().map(|row| row.ttft_p50));
     let further = unit(rows.iter().map(|row| row.tpot_p50));
@@ -197,7 +197,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
     table
 }
 
-/// Returns the head of a difference column, which names the reference if its name is short.
+/// Returns a difference column's head, which names the reference if its name is short.
 fn against(rows: &[ComparisonRow]) -> String {
     const SHOWN: usize = 16;
     let first = rows.first().map_or("", |row| &row.trial);
@@ -208,11 +208,11 @@ fn against(rows: &[ComparisonRow]) -> String {
     }
 }
 
-/// A unit of time.
+/// A unit of time, from nanoseconds to seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct TimeUnit {
     pub(crate) name: &'static str,
-    /// Duration of one unit, in ns.
+    /// Duration in ns.
     ns: f64,
 }
 

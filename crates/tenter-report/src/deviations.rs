@@ -1,4 +1,4 @@
-//! Simulated beside measured values: trials beside files of measurements, size by size.
+//! Simulated beside measured values: trials beside measurement files, size by size.
 
 use tenter_record::{ComparisonRow, DeviationRow};
 use tenter_units::Time;
@@ -10,15 +10,15 @@ use crate::numbers::binary_size;
 use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Ratios of bus to algorithm bandwidth that differ by more than this share come from different
+/// Bus over algorithm bandwidth: ratios that differ by more than this share come from different
 /// operations or rank counts.
 const FACTOR_TOLERANCE: f64 = 0.02;
 
-/// Inserts the rows of a measurement file after the first trial's rows with the same collective and
+/// Inserts a measurement file's rows after the first trial's rows with the same collective and
 /// size, with differences against them.
 ///
 /// # Errors
-/// A sentence, if the collective of the file is unclear, or no size is in both.
+/// A sentence, if the file's collective is unclear, or no size is in both.
 pub fn add_measured(
     rows: &mut Vec<ComparisonRow>,
     measured: &Measured,
@@ -82,8 +82,8 @@ fn measured_time(row: &MeasuredRow) -> Option<Time> {
         .map(|time| Time::from_ps((time * 1e6).round() as u64))
 }
 
-/// Determines the collective of a file: the one it names, the given one, or the only one in the
-/// trials that it can be.
+/// Determines a file's collective: the one it names, the given one, or the trials' only one that it
+/// can be.
 fn collective_of(
     rows: &[ComparisonRow],
     measured: &Measured,
@@ -130,7 +130,7 @@ fn collective_of(
     }
 }
 
-/// Trials beside measurement files.
+/// Trials beside measurement files, with doubts about the comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
     /// Sizes that a trial and a file share: file by file, size by size, trial by trial.
@@ -143,7 +143,7 @@ impl Beside {
     /// Puts trials beside files. `collective` applies to files that name none.
     ///
     /// # Errors
-    /// A sentence, if the collective of a file is unclear.
+    /// A sentence, if a file's collective is unclear.
     pub fn of(
         trials: &[NamedSummary],
         files: &[Measured],
@@ -197,8 +197,8 @@ fn deviation(row: &ComparisonRow, file: &Measured, measured: &MeasuredRow) -> De
     }
 }
 
-/// Returns reasons for doubt: different rank counts, sizes that only files have, and the notes of
-/// the files.
+/// Returns reasons for doubt: different rank counts, sizes that only files have, and the files'
+/// notes.
 fn doubts(trials: &[NamedSummary], files: &[Measured], rows: &[DeviationRow]) -> Vec<String> {
     let mut doubts = Vec::new();
     for file in files {
@@ -260,19 +260,19 @@ fn ranks_differ(trial: &NamedSummary, file: &Measured, rows: &[&DeviationRow]) -
     })
 }
 
-/// Distance of simulated values from measured ones.
+/// Distance between simulated and measured values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     /// Mean absolute deviation, in per cent.
     pub(crate) mean: f64,
     /// Deviation farthest from zero, in per cent.
     pub(crate) farthest: f64,
-    /// Size of that deviation's row, in bytes.
+    /// Size in bytes at which `farthest` occurs.
     pub(crate) at_size: u64,
 }
 
 impl Spread {
-    /// Summarises the time deviations of `rows`, or the bandwidth deviations where only these were
+    /// Summarises the rows' time deviations, or the bandwidth deviations where only these were
     /// measured.
     pub(crate) fn of(rows: &[&DeviationRow]) -> Option<Spread> {
         let deviations = rows.iter().filter_map(|row| {
@@ -305,7 +305,7 @@ impl Spread {
     }
 }
 
-/// Splits rows into blocks of one file and one operation.
+/// Splits rows into blocks with one file and one operation each.
 pub(crate) fn blocks(rows: &[DeviationRow]) -> impl Iterator<Item = &[DeviationRow]> {
     rows.chunk_by(|a, b| {
         let key = |row: &DeviationRow| (row.measured.clone(), row.collective.clone());
@@ -345,7 +345,7 @@ pub(crate) fn deviation_sections(rows: &[DeviationRow]) -> Vec<Section> {
     blocks(rows).filter_map(section).collect()
 }
 
-/// Renders [`deviation_sections`] as text.
+/// Renders [`deviation_sections`] as plain text.
 pub fn deviation_table(rows: &[DeviationRow]) -> String {
     let sections = deviation_sections(rows).into_iter();
     sections.map(|section| section.to_string()).collect()

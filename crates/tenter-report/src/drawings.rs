@@ -12,40 +12,39 @@ use crate::seed_folder::{seed_folder, seed_folders};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
 
-/// Maximum number of points of a queue; each stretch of time keeps its least and its greatest
-/// value.
+/// Most points in a queue's line; each stretch of time keeps its least and its greatest value.
 const POINTS: usize = 1_200;
-/// Maximum number of points of a distribution: the steps of a large one cannot be told apart.
+/// Most points in a distribution: a large one's steps cannot be told apart.
 const PARTS: usize = 240;
-/// Points of a distribution's tail per power of ten.
+/// Points per power of ten in a distribution's tail.
 const POINTS_OF_A_TENTH: f64 = 40.0;
 
-/// A drawing of a study with its data.
+/// A study's drawing with its data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// Request of the study: what to draw of which variants.
+    /// The study's request: what to draw, for which variants.
     pub drawing: Drawing,
     /// Lines, port by port and within a port variant by variant. A line without points has no
     /// recorded data. Times are in ns.
     pub lines: Vec<DrawnLine>,
-    /// Number of variants that were run, which is the number of consecutive lines of one port.
+    /// Count of variants that were run; each port has this number of consecutive lines.
     pub variants: usize,
 }
 
-/// A line of a drawing; its points ascend in the first value.
+/// A line in a drawing; its points ascend in the first value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLine {
-    /// Name in the legend.
+    /// Name that the legend shows.
     pub name: String,
     /// For a queue: time in ns and bytes. For flow completion times: time in ns, and the per cent
     /// of flows that were complete by then, or were not yet.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Reads the drawings of a study from the trials below `folder`, the output folder of studies.
+/// Reads a study's drawings from the trials below `folder`, the output folder of studies.
 ///
-/// A queue is that of the first seed; flow completion times are those of all seeds. A variant that
-/// was not run, or whose trial folder is gone, has no line. A drawing without lines is left out.
+/// A queue comes from the first seed, flow completion times from all seeds. A variant that was not
+/// run, or whose trial folder is gone, has no line. A drawing without lines is left out.
 ///
 /// # Errors
 /// If a trial folder is damaged.
@@ -81,7 +80,7 @@ pub fn study_drawings(folder: &Path, study: &StudyAnswer) -> Result<Vec<Drawn>, 
     Ok(drawn)
 }
 
-/// Returns the folders of a variant's finished trials, by seed.
+/// Returns the folders with a variant's finished trials, by seed.
 fn trials_of(
     folder: &Path,
     study: &StudyAnswer,
@@ -105,7 +104,7 @@ fn trials_of(
     Ok(trials)
 }
 
-/// Returns the queues of the drawing's ports, port by port and within a port variant by variant.
+/// Returns the queues at the drawing's ports, port by port and within a port variant by variant.
 fn queue_lines(
     drawing: &Drawing,
     run: &[(&String, Vec<PathBuf>)],
@@ -130,8 +129,8 @@ fn queue_lines(
 /// Node and port numbers, as floats like all scanned columns.
 type Place = (f64, f64);
 
-/// Returns the queue of each port over time, without points if the trial has no such port. Of
-/// parallel links between two nodes, the first is taken.
+/// Returns each port's queue over time, without points if the trial has no such port. Where two
+/// nodes have parallel links, the first is taken.
 fn queues(
     trial: &Path,
     ports: &[PortName],
@@ -166,7 +165,7 @@ fn sampled(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>
     Ok(courses.into_iter().map(|course| course.points).collect())
 }
 
-/// Samples of one port. The table leaves out idle ports, so a sampling instant without a row means
+/// One port's samples. The table leaves out idle ports, so a sampling instant without a row means
 /// an empty queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
@@ -174,7 +173,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Adds a row of the table, in the order of time, whether or not it is of the port (`is_it`).
+    /// Adds a table row, in time order; `is_it` tells whether it belongs to the port.
     pub(crate) fn add(&mut self, time: f64, is_it: bool, bytes: f64) {
         if self.points.last().is_none_or(|last| last.0 < time) {
             self.points.push((time, 0.0));
@@ -185,7 +184,7 @@ impl Course {
     }
 }
 
-/// Returns the waiting bytes of each port after each change, summed over its queues.
+/// Returns each port's waiting bytes after each change, summed over its queues.
 fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let mut queues = vec![Vec::new(); places.len()];
     if !has_own(&table_file::<QueueChangeRow>(trial)) {
@@ -230,7 +229,7 @@ pub(crate) fn envelope(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     thinned
 }
 
-/// Returns the flow completion times of all trials of a variant in ns, ascending, without warm-up
+/// Returns a variant's flow completion times over all trials, in ns, ascending, without warm-up
 /// iterations.
 fn completion_times(trials: &[PathBuf]) -> Result<Vec<f64>, TrialError> {
     let columns = [
@@ -253,7 +252,7 @@ fn completion_times(trials: &[PathBuf]) -> Result<Vec<f64>, TrialError> {
     Ok(times)
 }
 
-/// Returns the warm-up iterations of a trial: job, collective index in run order, iteration.
+/// Returns a trial's warm-up iterations: job, collective index in run order, iteration.
 pub(crate) fn warm_ups(summary: &Summary) -> HashSet<(u32, u32, u32)> {
     let rows = summary.jobs.iter().flat_map(|job| &job.collectives);
     let warm_ups = rows.filter(|row| row.warm_up);
@@ -262,7 +261,7 @@ pub(crate) fn warm_ups(summary: &Summary) -> HashSet<(u32, u32, u32)> {
         .collect()
 }
 
-/// Returns the cumulative distribution of ascending times in per cent, thinned to about [`PARTS`]
+/// Returns the cumulative distribution for ascending times in per cent, thinned to about [`PARTS`]
 /// points.
 pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
     let Some(&first) = times.first() else {
@@ -282,7 +281,7 @@ pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
 }
 
 /// Returns the per cent of flows that took longer, for ascending times. The axis is logarithmic, so
-/// each power of ten has the same number of points.
+/// each power of ten has the same point count.
 pub(crate) fn tail(times: &[f64]) -> Vec<(f64, f64)> {
     let count = times.len();
     let step = |left: usize| ((left.max(1) as f64).log10() * POINTS_OF_A_TENTH) as u32;

@@ -1,4 +1,4 @@
-//! Errors of trial folders.
+//! Errors of reading and writing trial folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub enum TrialError {
     Io {
         /// Failed action: `create`, `write`, `read` or `remove`.
         action: &'static str,
-        /// File or folder of the operation.
+        /// File or folder that was to be created, written, read or removed.
         path: PathBuf,
         /// Error that the system returned.
         source: io::Error,
@@ -26,26 +26,26 @@ pub enum TrialError {
     Parquet {
         /// Failed action: `write` or `read`.
         action: &'static str,
-        /// Path of the Parquet file.
+        /// Parquet file that was to be read or written.
         path: PathBuf,
-        /// Error of the Parquet library.
+        /// The Parquet library's error.
         source: ParquetError,
     },
-    /// A JSON file or a table does not have the content of a trial of this version.
+    /// A JSON file or a table does not have the content that this version writes.
     #[error(
         "cannot understand {}: {source}; it is damaged or from another version of Tenter, so run the trial again",
         path.display()
     )]
     Content {
-        /// Path of the file.
+        /// File with the unexpected content.
         path: PathBuf,
         /// Finding, and its place in the file.
         source: serde_json::Error,
     },
-    /// The named folder is not that of a finished trial.
+    /// The named folder holds no finished trial.
     #[error("{}: {reason}", path.display())]
     Unusable {
-        /// Path that was named.
+        /// Folder or file that the user named.
         path: PathBuf,
         /// Description of what it is instead, and a remedy.
         reason: String,
@@ -57,7 +57,7 @@ pub enum TrialError {
         path.display()
     )]
     NotATrial {
-        /// Path of the output folder.
+        /// Folder that holds something else.
         path: PathBuf,
     },
     /// Another run writes to the folder.
@@ -66,9 +66,9 @@ pub enum TrialError {
         path.display()
     )]
     InUse {
-        /// Path of the folder.
+        /// Folder that the other run uses.
         path: PathBuf,
-        /// Command of that run, and its start time.
+        /// The other run's command and start time.
         holder: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The text of `tenter explain`.
+//! The text that `tenter explain` prints.
 
 use std::fmt::{self, Write as _};
 
@@ -21,7 +21,7 @@ pub fn explanation_text(explanation: &Explanation) -> String {
     text
 }
 
-/// Formats the cost of a run, as in an explanation.
+/// Formats a run's cost, as in an explanation.
 pub fn cost_text(cost: &Cost) -> String {
     let mut text = String::new();
     // Writing to a `String` cannot fail.
@@ -135,7 +135,7 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Formats the total rate of many ports in the unit that it needs.
+/// Formats many ports' total rate in the unit that it needs.
 fn rate(gbps: f64) -> String {
     if gbps > 0.0 {
         format!("{}b/s", si(gbps * 1e9))
@@ -144,7 +144,7 @@ fn rate(gbps: f64) -> String {
     }
 }
 
-/// Maximum number of optical switch ports shown, and of changes.
+/// Most optical switch ports that are shown, and most changes.
 const OPTICAL_ROWS: usize = 32;
 
 fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
@@ -456,8 +456,7 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
     ]
 }
 
-/// Formats the range of queue lengths in which frames are marked, for each port rate if these
-/// differ.
+/// Formats the queue lengths between which frames are marked, for each port rate if these differ.
 fn marking(ecn: &EcnFacts) -> String {
     let span = |kmin: u64, kmax: u64| format!("{} to {} bytes", count(kmin), count(kmax));
     let differ = ecn
@@ -517,7 +516,7 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
     write_ideal_times(&job.collectives, out)
 }
 
-/// Writes the ideal time of each collective and size.
+/// Writes the ideal time for each collective and size.
 fn write_ideal_times(ideals: &[IdealTime], out: &mut String) -> fmt::Result {
     let mut table = TextTable::new(vec![
         TextColumn::name("collective"),
@@ -567,7 +566,7 @@ fn rounds(job: &JobFacts) -> String {
     }
 }
 
-/// Returns the kind of times in a job's table.
+/// Returns what kind of times a job's table has.
 fn times_of(job: &JobFacts) -> &'static str {
     let drawn = |ideal: &IdealTime| ideal.collective == FLOWS;
     if !job.collectives.is_empty() && job.collectives.iter().all(drawn) {
@@ -577,7 +576,7 @@ fn times_of(job: &JobFacts) -> &'static str {
     }
 }
 
-/// Formats the hosts of a job, as far as they fit on a line.
+/// Formats a job's hosts, as far as they fit on a line.
 fn hosts(stretches: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown = stretches.iter().take(SHOWN).cloned().collect::<Vec<_>>();

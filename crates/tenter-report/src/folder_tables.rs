@@ -1,4 +1,4 @@
-//! Tables of a trial folder as a source of queries.
+//! A trial folder's tables as a source for queries.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tenter_record::{ColumnArray, Source};
 
 use crate::{TrialError, TrialTable};
 
-/// Tables of the trial folder at a path.
+/// Tables in the trial folder at this path.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderTables<'a>(pub &'a Path);
 

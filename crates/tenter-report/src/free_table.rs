@@ -1,4 +1,4 @@
-//! Parquet tables whose columns are known only at run time, such as that of a sweep.
+//! Parquet tables whose columns are known only at run time, such as a sweep's.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::TrialError;
 use crate::parquet_table::{properties, schema, unit_notes, version_note, write_cells};
 use crate::whole_file::partial;
 
-/// A table of any columns, each of which may lack values.
+/// A table with any columns, each of which may lack values.
 #[derive(Clone, Debug)]
 pub struct FreeTable {
     name: String,
@@ -21,7 +21,7 @@ pub struct FreeTable {
     notes: Vec<(String, String)>,
 }
 
-/// A column of a [`FreeTable`].
+/// A column in a [`FreeTable`].
 #[derive(Clone, Debug)]
 pub struct FreeColumn {
     name: String,
@@ -30,7 +30,7 @@ pub struct FreeColumn {
     cells: Vec<OwnCell>,
 }
 
-/// An owned cell.
+/// A cell that owns its text.
 #[derive(Clone, Debug)]
 enum OwnCell {
     Number(Cell<'static>),
@@ -59,7 +59,7 @@ impl OwnCell {
 }
 
 impl FreeTable {
-    /// Makes a table without rows. A column with the name of an earlier one gets a numeric suffix.
+    /// Makes a table without rows. A column with an earlier one's name gets a numeric suffix.
     pub fn new(name: &str, columns: Vec<FreeColumn>) -> FreeTable {
         let mut table = FreeTable {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The manifest of a trial: program, machine, time, completion.
+//! A trial's manifest: program, machine, time, completion.
 
 use std::fs;
 use std::time::SystemTime;
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::utc::rfc_3339;
 
-/// Content of `manifest.json` in a trial folder.
+/// A trial folder's `manifest.json`.
 ///
 /// It is written when the folder is created, with `complete` false, and again as the trial's very
 /// last file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of Tenter that ran the trial.
+    /// Tenter version that ran the trial.
     pub tenter_version: String,
-    /// Scenario, seed and command of the run.
+    /// The run's scenario, seed and command.
     #[serde(flatten)]
     pub run: RunIdentity,
-    /// Digest of the results; `None` until the trial has ended.
+    /// Results digest; `None` until the trial has ended.
     pub digest: Option<String>,
     /// True if every job completed and every file was written.
     pub complete: bool,
@@ -26,27 +26,27 @@ pub struct Manifest {
     pub stopped: Option<String>,
     /// Machine that ran the trial.
     pub machine: Machine,
-    /// Start of the trial, in UTC (RFC 3339).
+    /// Start time in UTC (RFC 3339).
     pub started_utc: String,
     /// Wall time from the start to the last file, in seconds; `None` until then.
     pub wall_s: Option<f64>,
-    /// Peak resident memory of the process, in bytes; `None` until the end, and if the system does
+    /// The process's peak resident memory, in bytes; `None` until the end, and if the system does
     /// not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// Identity of a run: what was asked, and of which program.
+/// Identity of a run: its request, and the program that ran it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunIdentity {
     /// Name that the scenario gives itself; may be empty.
     pub scenario: String,
-    /// Seed of all random streams.
+    /// Seed for all random streams.
     pub seed: u64,
     /// Commit from which Tenter was built, if the build knew it.
     pub commit: Option<String>,
     /// Command line, word by word.
     pub command: Vec<String>,
-    /// Digest of Tenter's sources without the command's; `None` in trials of earlier versions.
+    /// Digest over Tenter's sources without the command's; `None` in trials by earlier versions.
     #[serde(default)]
     pub program: Option<String>,
     /// Further runs that measured how much jobs slow each other down: `none`, `alone` or `pairs`.
@@ -63,12 +63,12 @@ pub struct Machine {
     pub architecture: String,
     /// Processor model, if the system reports it.
     pub cpu_model: Option<String>,
-    /// Number of processors that the program may use; `None` if the system does not report it.
+    /// Processors that the program may use; `None` if the system does not report them.
     pub cores: Option<usize>,
 }
 
 impl Manifest {
-    /// Makes the manifest of a trial that starts now.
+    /// Makes the manifest for a trial that starts now.
     pub fn begin(run: RunIdentity) -> Manifest {
         Manifest {
             tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -99,8 +99,7 @@ impl Machine {
     }
 }
 
-/// Returns the peak resident memory of this process so far, in bytes; `None` on systems without
-/// `/proc`.
+/// Returns this process's peak resident memory so far, in bytes; `None` on systems without `/proc`.
 pub fn peak_rss_bytes() -> Option<u64> {
     fs::read_to_string("/proc/self/status")
         .ok()
@@ -108,13 +107,13 @@ pub fn peak_rss_bytes() -> Option<u64> {
         .and_then(high_water_mark)
 }
 
-/// Returns the first `model name` of `/proc/cpuinfo`.
+/// Returns the first `model name` in `/proc/cpuinfo`.
 fn cpu_model(text: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Returns `VmHWM` of `/proc/<pid>/status` in bytes; its unit is 1,024 bytes although it says kB.
+/// Returns `VmHWM` from `/proc/<pid>/status` in bytes; its unit is 1,024 bytes although it says kB.
 fn high_water_mark(text: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim_end().parse().ok()?;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-/// Returns the bytes that this process may still take: the available memory of the system, the rest
-/// of its control groups' limits, or the rest of its own limits (`ulimit -v` and `-d`), whichever
-/// is least. `None` on systems that do not report them.
+/// Returns the bytes that this process may still take: the system's available memory, the rest
+/// below its control groups' limits, or the rest below its own limits (`ulimit -v` and `-d`),
+/// whichever is least. `None` on systems that do not report them.
 pub fn available_memory_bytes() -> Option<u64> {
     let text = |path: &str| fs::read_to_string(path).ok();
     let system = text("/proc/meminfo").as_deref().and_then(available);
@@ -18,11 +18,11 @@ pub fn available_memory_bytes() -> Option<u64> {
     all.flatten().min()
 }
 
-/// A resource limit of a process.
+/// A resource limit on a process.
 struct Limit {
     /// Name in `/proc/self/limits`.
     name: &'static str,
-    /// Line of `/proc/self/status` with the use that counts against the limit.
+    /// Line in `/proc/self/status` with the use that counts against the limit.
     used: &'static str,
 }
 
@@ -37,7 +37,7 @@ const LIMITS: [Limit; 2] = [
     },
 ];
 
-/// Returns the rest of a limit of this process in bytes; `None` if it is unlimited.
+/// Returns what is left below a limit on this process, in bytes; `None` if it is unlimited.
 fn left_of_limit(limit: &Limit, limits: &str, status: &str) -> Option<u64> {
     let line = limits
         .lines()
@@ -60,7 +60,7 @@ fn available(text: &str) -> Option<u64> {
     kibibytes(text, "MemAvailable:")
 }
 
-/// The two versions of control groups.
+/// The two control group versions.
 #[derive(Clone, Copy)]
 enum Hierarchy {
     /// One hierarchy for all resources.
@@ -70,7 +70,7 @@ enum Hierarchy {
 }
 
 impl Hierarchy {
-    /// Returns the mount point of the hierarchy.
+    /// Returns the hierarchy's mount point.
     fn root(self) -> &'static Path {
         Path::new(match self {
             Hierarchy::V2 => "/sys/fs/cgroup",
@@ -78,9 +78,9 @@ impl Hierarchy {
         })
     }
 
-    /// Returns the files with limit and use of a group, and the line of `memory.stat` with file
-    /// pages that have not been used for a while: the use contains them, but the system gives them
-    /// up at once.
+    /// Returns the files with a group's limit and use, and the `memory.stat` line for file pages
+    /// that have not been used for a while: the use contains them, but the system gives them up at
+    /// once.
     fn files(self) -> [&'static str; 3] {
         match self {
             Hierarchy::V2 => ["memory.max", "memory.current", "inactive_file "],
@@ -92,7 +92,7 @@ impl Hierarchy {
         }
     }
 
-    /// Returns the path of this process's group, by `/proc/self/cgroup`.
+    /// Returns the path to this process's group, by `/proc/self/cgroup`.
     fn group(self, own: &str) -> Option<&str> {
         own.lines().find_map(|line| match self {
             Hierarchy::V2 => line.strip_prefix("0::"),
@@ -104,8 +104,8 @@ impl Hierarchy {
         })
     }
 
-    /// Returns the least rest of all limits that apply: those of the group and of all groups above
-    /// it.
+    /// Returns the least rest below all limits that apply: the group's own and those on all groups
+    /// above it.
     fn left(self, own: &str) -> Option<u64> {
         let group = self.group(own).unwrap_or("/");
         let folder = self.root().join(group.trim_start_matches('/'));
@@ -118,7 +118,7 @@ impl Hierarchy {
             .min()
     }
 
-    /// Returns the rest of a group's limit, if it has one.
+    /// Returns what is left below a group's limit, if it has one.
     fn left_in_group(self, folder: &Path) -> Option<u64> {
         let [limit, current, inactive] = self.files();
         let text = |file: &str| fs::read_to_string(folder.join(file)).ok();

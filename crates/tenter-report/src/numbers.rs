@@ -60,8 +60,8 @@ pub fn duration_s(seconds: f64) -> String {
     }
 }
 
-/// Formats a band for people. A table of values writes an open lower end as −10⁶ or less, which no
-/// reading reaches.
+/// Formats a band for people. A table with values writes an open lower end as −10⁶ or less, which
+/// no reading reaches.
 pub fn band_text([low, high]: [f64; 2], number: impl Fn(f64) -> String) -> String {
     if has_lower_end([low, high]) {
         // An en dash before a minus sign would be misread.
@@ -77,8 +77,8 @@ pub fn has_lower_end([low, _]: [f64; 2]) -> bool {
     low > -1e6
 }
 
-/// Returns the number of decimals that shows `value` with `significant` digits; 0 if `value` is
-/// zero or not finite.
+/// Returns the decimals that show `value` with `significant` digits; 0 if `value` is zero or not
+/// finite.
 pub(crate) fn decimals_for(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;

@@ -1,7 +1,7 @@
 //! Safe access to files in folders that may come from a stranger: no link in them is followed.
 //!
 //! An archive or a repository can contain symbolic links. A program that follows them would show,
-//! or overwrite, files that the user has not named. All files of trial folders are opened here.
+//! or overwrite, files that the user has not named. All files in trial folders are opened here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -60,7 +60,7 @@ fn without_links(options: &mut OpenOptions) {
     std::os::windows::fs::OpenOptionsExt::custom_flags(options, 0x0020_0000);
 }
 
-/// Reads the bytes of a file that [`open_own`] accepts.
+/// Reads the bytes from a file that [`open_own`] accepts.
 ///
 /// # Errors
 /// As [`open_own`], and if the file cannot be read.
@@ -70,7 +70,7 @@ pub(crate) fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the text of a file that [`open_own`] accepts.
+/// Reads the text from a file that [`open_own`] accepts.
 ///
 /// # Errors
 /// As [`read_own`], and if the file is not UTF-8.
@@ -90,7 +90,7 @@ fn is_link(path: &Path) -> bool {
     found.is_ok_and(|found| found.file_type().is_symlink())
 }
 
-/// Refuses a path that is a link, before a file of that name is written.
+/// Refuses a path that is a link, before a file with that name is written.
 ///
 /// # Errors
 /// If the path is a link.
@@ -101,11 +101,11 @@ pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the path of `relative` below `folder`. The folder may be reached by links; nothing below
+/// Returns the path to `relative` below `folder`. The folder may be reached by links; nothing below
 /// it may be one.
 ///
 /// # Errors
-/// If `relative` leads out of the folder, or one of its parts is a link.
+/// If `relative` leads out of the folder, or passes a link.
 pub fn below(folder: &Path, relative: &Path) -> io::Result<PathBuf> {
     let mut path = folder.to_owned();
     for part in relative.components() {
@@ -119,7 +119,7 @@ pub fn below(folder: &Path, relative: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns the length of a regular file in bytes; 0 if there is none.
+/// Returns a regular file's length in bytes; 0 if there is none.
 pub(crate) fn own_length(path: &Path) -> u64 {
     let found = fs::symlink_metadata(path);
     found.map_or(0, |found| if found.is_file() { found.len() } else { 0 })

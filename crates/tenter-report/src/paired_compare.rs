@@ -1,4 +1,4 @@
-//! Comparison of seed folders and sweeps, seed by seed at equal settings.
+//! Compares seed folders and sweeps, seed by seed at equal settings.
 
 use tenter_record::PairedRow;
 use tenter_study::{SweepReading, SweepRecord};
@@ -9,16 +9,16 @@ use crate::sweep_numbers::{Numbers, paired, point_name, shown_unit};
 use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// A record with the name of its folder.
+/// A record with its folder's name.
 #[derive(Clone, Debug)]
 pub struct NamedRecord {
-    /// Name in tables; it differs from those of the other records.
+    /// Name in tables; it differs from all other records' names.
     pub name: String,
-    /// Readings of all trials, with variants, points and settings.
+    /// All trials' readings, with variants, points and settings.
     pub record: SweepRecord,
 }
 
-/// A variant of a record at a point of its design.
+/// A record's variant at a point in its design.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     record: &'a NamedRecord,
@@ -26,9 +26,8 @@ struct Place<'a> {
     point: usize,
 }
 
-/// Compares the variants of one record with its first variant, or the variants of several records
-/// with those of the first record. Each row summarises pairs of values at equal settings with equal
-/// seeds.
+/// Compares one record's variants with its first variant, or several records' variants with those
+/// in the first record. Each row summarises pairs of values at equal settings with equal seeds.
 ///
 /// # Errors
 /// A sentence with the reason why nothing can be paired, and a remedy.
@@ -57,7 +56,7 @@ pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
     Ok(rows)
 }
 
-/// Compares the variants of one record with its first.
+/// Compares a record's variants with its first.
 fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     let record = &one.record;
     if record.variants.len() < 2 {
@@ -94,7 +93,7 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     Ok(rows)
 }
 
-/// Refuses a set of readings none of which can be paired by seed.
+/// Refuses readings if none can be paired by seed.
 fn check_statistics<'r>(
     mut readings: impl ExactSizeIterator<Item = &'r SweepReading>,
     name: &str,
@@ -184,7 +183,7 @@ fn example(record: &SweepRecord) -> String {
 }
 
 /// Pairs points with equal settings. A path that is an axis in only one record is looked up among
-/// the fixed settings of the other.
+/// the other's fixed settings.
 fn equal_points(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     let has_all = |a: &SweepRecord, point: usize, b: &SweepRecord, other: usize| {
         let mut axes = a.axes.iter().zip(&a.points[point]);
@@ -212,8 +211,8 @@ fn value_at<'r>(record: &'r SweepRecord, point: usize, path: &str) -> Option<&'r
         .map(|(_, value)| value.as_str())
 }
 
-/// Pairs variants by name. The only variants of two records belong together whatever their names,
-/// and a variant without a name is compared with all of the other record.
+/// Pairs variants by name. Two records with a single variant each match whatever the names, and a
+/// variant without a name is compared with all in the other record.
 fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     if a.variants.len() == 1 && b.variants.len() == 1 {
         return vec![(0, 0)];
@@ -235,7 +234,7 @@ fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     }
 }
 
-/// One side of a comparison.
+/// One side in a comparison.
 struct Side<'a> {
     numbers: &'a Numbers<'a>,
     place: Place<'a>,
@@ -259,7 +258,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns the name of a side.
+/// Names a side by its record and variant.
 fn name_of(place: Place<'_>) -> String {
     let Place {
         record, variant, ..
@@ -326,7 +325,7 @@ pub fn paired_sections(rows: &[PairedRow]) -> Vec<Section> {
     of_readings.map(paired_section).collect()
 }
 
-/// Renders [`paired_sections`] as text.
+/// Renders [`paired_sections`] as plain text.
 pub fn paired_table(rows: &[PairedRow]) -> String {
     let sections = paired_sections(rows).into_iter();
     sections.map(|section| section.to_string()).collect()

@@ -1,20 +1,21 @@
-//! Statistics of values in pairs, such as those of equal seeds.
+//! Statistics over values in pairs, such as those with equal seeds.
 
 use tenter_record::{Spread, sign_test};
 
-/// Result of a paired comparison.
+/// Result from comparing pairs of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pairs {
     pub(crate) count: usize,
-    /// Number of pairs in which the first value is better.
+    /// Count of pairs in which the first value is better.
     pub(crate) wins: usize,
-    /// Number of pairs in which the first value is worse.
+    /// Count of pairs in which the first value is worse.
     pub(crate) losses: usize,
-    /// Geometric mean of first over second; `None` if a value is not positive.
+    /// Geometric mean over the ratios first to second; `None` if a value is not positive.
     pub(crate) ratio: Option<f64>,
-    /// 95 % confidence interval of `ratio`, by Student's t distribution; `None` for a single pair.
+    /// 95 % confidence interval around `ratio`, by Student's t distribution; `None` for a single
+    /// pair.
     pub(crate) interval: Option<(f64, f64)>,
-    /// p-value of the two-sided sign test.
+    /// p-value from the two-sided sign test.
     pub(crate) p_value: f64,
 }
 
@@ -22,7 +23,7 @@ pub(crate) struct Pairs {
 pub(crate) const SIGNIFICANT: f64 = 0.05;
 
 impl Pairs {
-    /// Evaluates pairs of values; `None` without a pair.
+    /// Evaluates paired values; `None` without a pair.
     pub(crate) fn of(pairs: &[(f64, f64)], more_is_better: bool) -> Option<Pairs> {
         if pairs.is_empty() {
             return None;
@@ -47,8 +48,8 @@ impl Pairs {
         })
     }
 
-    /// Formats the difference of the first value in per cent, such as `37.2 % less`; empty without
-    /// a ratio.
+    /// Formats how much the first value differs in per cent, such as `37.2 % less`; empty without a
+    /// ratio.
     pub(crate) fn difference(&self) -> String {
         self.ratio.map(difference).unwrap_or_default()
     }

@@ -23,17 +23,16 @@ const ROW_GROUP_ROWS: usize = 65_536;
 /// full, so this is a multiple.
 const CELLS: usize = 4_096;
 
-/// Metadata key of the program version that wrote a file.
+/// Metadata key for the program version that wrote a file.
 pub const VERSION_NOTE: &str = "tenter.version";
-/// Metadata key of a trial's seed, or of several trials' seeds, separated by commas.
+/// Metadata key for a trial's seed, or for several trials' seeds, separated by commas.
 pub const SEED_NOTE: &str = "tenter.seed";
-/// Metadata key of a trial's digest, of several trials' digests in the order of the seeds, or of a
-/// sweep's digest.
+/// Metadata key for a trial's digest, several trials' digests in seed order, or a sweep's digest.
 pub const DIGEST_NOTE: &str = "tenter.digest";
-/// Prefix of the metadata key of a column's unit; the column name follows.
+/// Metadata key prefix for a column's unit; the column name follows.
 pub const UNIT_NOTE: &str = "tenter.unit.";
 
-/// Writes rows of one type to a Parquet file.
+/// Writes rows with one type to a Parquet file.
 ///
 /// Rows are collected until a row group is full. A table that is dropped without
 /// [`ParquetTable::finish`], because the trial failed or the program panicked, still writes its
@@ -47,7 +46,7 @@ pub struct ParquetTable<R: Row + Clone, W: Write + Send = File> {
 }
 
 impl<R: Row + Clone> ParquetTable<R> {
-    /// Creates the file, and replaces one of the same name.
+    /// Creates the file, and replaces one with the same name.
     ///
     /// # Errors
     /// If the file cannot be created or written.
@@ -173,7 +172,7 @@ pub(crate) fn version_note() -> KeyValue {
     )
 }
 
-/// Returns the metadata notes with the units of columns, given as name and unit. A column without a
+/// Returns the metadata notes with the columns' units, given as name and unit. A column without a
 /// unit has none.
 pub(crate) fn unit_notes<'c>(
     columns: impl Iterator<Item = (&'c str, &'c str)>,
@@ -183,10 +182,10 @@ pub(crate) fn unit_notes<'c>(
         .map(|(name, unit)| KeyValue::new(format!("{UNIT_NOTE}{name}"), unit.to_owned()))
 }
 
-/// Returns the writer's properties: Snappy compression, and an encoding for each kind of column.
+/// Returns the writer's properties: Snappy compression, and an encoding for each column kind.
 ///
 /// Numbers have no dictionary: they seldom repeat, and for a million flow rows the dictionaries
-/// took about half of the writing time and made the file larger.
+/// took about half the writing time and made the file larger.
 pub(crate) fn properties<'c>(
     columns: impl Iterator<Item = (&'c str, Kind)>,
 ) -> WriterPropertiesBuilder {
@@ -209,8 +208,7 @@ pub(crate) fn properties<'c>(
     builder
 }
 
-/// Returns the schema of a table whose columns are given as name, kind and whether values may be
-/// missing.
+/// Returns a table's schema; its columns are given as name, kind and whether values may be missing.
 pub(crate) fn schema<'c>(
     table: &str,
     columns: impl Iterator<Item = (&'c str, Kind, bool)>,
@@ -277,7 +275,7 @@ fn write_column<R: Row>(
     write_cells(target, column.kind, column.optional, cells)
 }
 
-/// Writes cells of one kind; cells may be missing only if `optional` is true.
+/// Writes cells that have one kind; cells may be missing only if `optional` is true.
 pub(crate) fn write_cells<'c>(
     target: &mut SerializedColumnWriter<'_>,
     kind: Kind,

@@ -2,8 +2,8 @@
 
 use tenter_study::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 
-/// Makes a record of `variants` over the grid of `axes`. `value` returns the reading, in ns, for a
-/// point, a variant and a seed.
+/// Makes a record with `variants` over the grid that `axes` span. `value` returns the reading, in
+/// ns, for a point, a variant and a seed.
 pub(crate) fn record(
     variants: &[&str],
     axes: &[(&str, &[&str])],
@@ -50,7 +50,7 @@ pub(crate) fn record(
     }
 }
 
-/// Makes a reading of a completion time.
+/// Makes a reading that stands for a completion time.
 pub(crate) fn time() -> SweepReading {
     SweepReading {
         name: "time".to_owned(),

@@ -5,11 +5,11 @@
 pub(crate) enum Measure {
     Plain,
     Percent,
-    /// Time in ns.
+    /// A time, in nanoseconds.
     Time,
-    /// Size in bytes.
+    /// A size, in bytes.
     Size,
-    /// Rate in Gb/s.
+    /// A rate, in Gb/s.
     Rate,
 }
 
@@ -51,8 +51,8 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Measure)> {
     Some((number * unit.1, unit.2))
 }
 
-/// Returns the values of an axis as numbers with their common base unit; `None` if one of them is a
-/// word, or they measure different quantities.
+/// Returns an axis's values as numbers with their common base unit; `None` if one is a word, or
+/// they measure different quantities.
 pub fn axis_numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     let found: Option<Vec<_>> = values.iter().map(|text| quantity(text)).collect();
     let found = found?;
@@ -72,7 +72,7 @@ pub fn axis_numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     Some((found.into_iter().map(|(value, _)| value).collect(), unit))
 }
 
-/// True if two values of a setting are equal, as `1024KiB` and `1MiB` are.
+/// True if two values for a setting are equal, as `1024KiB` and `1MiB` are.
 pub(crate) fn is_same_value(a: &str, b: &str) -> bool {
     let equal = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
     match (quantity(a), quantity(b)) {

@@ -1,4 +1,4 @@
-//! Reads trial folders.
+//! Reads trial folders: summary, manifest, tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,25 +14,25 @@ use crate::own_file::{has_own, open_own, read_own, read_own_text};
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
 
-/// Reads the summary of a trial.
+/// Reads a trial's summary.
 ///
 /// # Errors
-/// If there is none, or it is not of this version.
+/// If there is none, or this version did not write it.
 pub fn read_summary(folder: &Path) -> Result<Summary, TrialError> {
     read_json(&folder.join(SUMMARY_FILE))
 }
 
-/// Reads the manifest of a trial.
+/// Reads a trial's manifest.
 ///
 /// # Errors
-/// If there is none, or it is not of this version.
+/// If there is none, or this version did not write it.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
     read_json(&folder.join(MANIFEST_FILE))
 }
 
-/// Returns the summary of the trial in `folder` if that trial can stand for the one to be run: it
-/// is complete, has the configuration `config` with the same files beside it, and was run by the
-/// same program as `run`. Otherwise, or if the folder cannot be read, returns `None`.
+/// Returns the summary from `folder` if the trial there can stand for the one to be run: it is
+/// complete, has the configuration `config` with the same files beside it, and was run by the same
+/// program as `run`. Otherwise, or if the folder cannot be read, returns `None`.
 ///
 /// `has_beside` compares the files and may be slow, so it is called only if all else is the same.
 pub fn finished_trial(
@@ -63,7 +63,7 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
     Counts::read(&InFolder(folder))
 }
 
-/// The tables of a trial folder.
+/// A trial folder's tables.
 struct InFolder<'a>(&'a Path);
 
 impl ReadTable for InFolder<'_> {
@@ -86,7 +86,7 @@ pub(crate) fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Ve
     }
 }
 
-/// Reads all rows of a table, in the order of the file.
+/// Reads all rows in a table, in file order.
 ///
 /// # Errors
 /// If the file is missing or damaged, or lacks a column of the row.
@@ -99,7 +99,7 @@ pub fn read_rows<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, Tri
     Ok(rows)
 }
 
-/// Calls `each` with the records of a table, one after the other.
+/// Calls `each` with a table's records, one after the other.
 pub(crate) fn each_record<R: Row>(
     folder: &Path,
     mut each: impl FnMut(Record) -> Result<(), TrialError>,
@@ -118,7 +118,7 @@ pub(crate) fn each_record<R: Row>(
     Ok(())
 }
 
-/// Converts a record into a row of its table.
+/// Converts a record into a row for its table.
 pub(crate) fn row_of<R: Row + DeserializeOwned>(
     folder: &Path,
     record: Record,
@@ -143,7 +143,7 @@ pub(crate) fn row_of<R: Row + DeserializeOwned>(
     Ok(row)
 }
 
-/// Reads the key-value metadata of a Parquet file, such as [`SEED_NOTE`](crate::SEED_NOTE).
+/// Reads a Parquet file's key-value metadata, such as [`SEED_NOTE`](crate::SEED_NOTE).
 ///
 /// # Errors
 /// If the file is missing or damaged.
@@ -162,7 +162,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, TrialError> {
     serde_json::from_str(&text).map_err(TrialError::content(path))
 }
 
-/// Converts a value of a type that Tenter writes. Any other becomes null, which the row type then
+/// Converts a value whose type Tenter writes. Any other becomes null, which the row type then
 /// refuses.
 fn json_value(field: Field) -> Value {
     match field {

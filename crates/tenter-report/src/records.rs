@@ -1,4 +1,4 @@
-//! Reads the records of sweeps and of seed folders.
+//! Reads the records that sweeps and seed folders leave.
 
 use std::path::Path;
 
@@ -17,16 +17,16 @@ use crate::table::{FLOWS, is_load_of_flows};
 use crate::trial_files::SUMMARY_FILE;
 use crate::{TrialError, read_summary};
 
-/// A folder with the trials of several seeds.
+/// A folder with several seeds' trials.
 #[derive(Clone, Debug)]
 pub struct SeedsFolder {
-    /// Name of the folder.
+    /// Folder name, under which tables show it.
     pub name: String,
-    /// Summaries of its trials, by seed.
+    /// Summaries by seed, one for each trial.
     pub trials: Vec<Summary>,
 }
 
-/// The record within a sweep's file; `None` in files of earlier versions.
+/// The record within a sweep's file; `None` in files by earlier versions.
 #[derive(Deserialize)]
 struct SweepFile {
     sweep: Option<SweepRecord>,
@@ -50,8 +50,8 @@ pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
     })
 }
 
-/// True if all indices in a record are in range. In an edited file they may not be, and users of
-/// the record index without a check.
+/// True if all indices in a record are in range. In an edited file they may not be, and the
+/// record's users index without a check.
 fn is_sound(record: &SweepRecord) -> bool {
     let trial = |trial: &SweepValues| {
         trial.point < record.points.len()
@@ -90,10 +90,10 @@ pub fn read_seeds(folder: &Path) -> Result<Option<Vec<Summary>>, TrialError> {
         .map(Some)
 }
 
-/// Variant and summary of a trial, with the values of readings by index.
+/// A trial's variant and summary, with reading values by index.
 type Found<'t> = (usize, &'t Summary, Vec<(usize, f64)>);
 
-/// Makes a record of seed folders, with a variant for each folder and readings for each job and
+/// Makes a record from seed folders, with a variant for each folder and readings for each job and
 /// collective.
 pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
     let mut readings: Vec<SweepReading> = Vec::new();
@@ -141,7 +141,7 @@ pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
     }
 }
 
-/// Returns the names of the scenarios, each once.
+/// Returns the scenarios' names, each once.
 fn scenarios(folders: &[SeedsFolder]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for trial in folders.iter().flat_map(|folder| &folder.trials) {
@@ -152,8 +152,8 @@ fn scenarios(folders: &[SeedsFolder]) -> String {
     names.join(", ")
 }
 
-/// Returns the readings of a trial: completion times of measured jobs and their collectives, bus
-/// bandwidths, and statistics of flows.
+/// Returns a trial's readings: completion times for measured jobs and their collectives, bus
+/// bandwidths, and flow statistics.
 fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
     let under_test = summary.jobs.iter().filter(|job| !job.job.background);
     let single = under_test.clone().count() == 1;
@@ -181,8 +181,7 @@ fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
     values
 }
 
-/// Adds the statistics of a load's flows. Each seed draws other flows, so only statistics are
-/// comparable.
+/// Adds a load's flow statistics. Each seed draws other flows, so only statistics are comparable.
 fn of_flows(flows: &FlowSizeRow, lead: &str, values: &mut Vec<(SweepReading, Option<f64>)>) {
     for (name, time) in FLOW_STATISTICS {
         let time = time(flows).map(tenter_units::Time::as_ns);

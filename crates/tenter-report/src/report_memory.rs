@@ -1,4 +1,4 @@
-//! Estimates the memory that a report of trials takes.
+//! Estimates the memory that a report on trials takes.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use tenter_record::{FlowRow, Row, SampleRow};
 use crate::own_file::{open_own, own_length};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 
-/// Memory of the program itself, in bytes.
+/// Memory that the program itself takes, in bytes.
 const PROCESS: u64 = 15_000_000;
 /// Bytes per flow: its data for the timeline and for chains, in a list that has just doubled its
 /// capacity.
 const FLOW: u64 = 225;
 /// Bytes per port sample, in such a list as well.
 const SAMPLE: u64 = 120;
-/// Bytes per byte of the summary: its text, and the rows parsed from it.
+/// Bytes per summary byte: its text, and the rows parsed from it.
 const SUMMARY_BYTE: u64 = 3;
 
-/// Estimates the peak memory of a report of the trials in `folders`, in bytes. A file that cannot
+/// Estimates the peak memory for a report on the trials in `folders`, in bytes. A file that cannot
 /// be read counts as 0; reading it will give the reason.
 pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
     let folder = |folder: &P| {

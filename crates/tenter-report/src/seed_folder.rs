@@ -1,4 +1,4 @@
-//! Folders with the trials of several seeds, and their reuse.
+//! Folders with several seeds' trials, and their reuse.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use crate::seeds::SEEDS_FILE;
 use crate::trial_files::{has_manifest, is_just_made, own_files};
 use crate::whole_file::remove;
 
-/// Returns the folder of one seed's trial within `folder`.
+/// Returns the folder for one seed's trial within `folder`.
 pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
     folder.join(format!("seed-{seed}"))
 }
 
-/// True if trials of several seeds may be put into `folder`: it does not exist, is empty, or holds
-/// the table or a trial of such a run, even of a killed one.
+/// True if several seeds' trials may be put into `folder`: it does not exist, is empty, or holds
+/// the table or a trial from such a run, even from a killed one.
 ///
 /// # Errors
 /// If the folder exists and cannot be read.
@@ -26,9 +26,9 @@ pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
     Ok(names.is_empty() || names.iter().any(is_ours))
 }
 
-/// Removes the table of an older run, and the trials whose seeds `keep` rejects, so that none of
-/// them is mistaken for one of the new run. Files of other programs stay, and so do folders that
-/// contain any.
+/// Removes an older run's table, and the trials whose seeds `keep` rejects, so that none is
+/// mistaken for one from the new run. Other programs' files stay, and so do folders that contain
+/// any.
 ///
 /// # Errors
 /// If a file cannot be removed.

@@ -1,4 +1,4 @@
-//! Statistics over trials of one scenario with different seeds.
+//! Statistics over one scenario's trials with different seeds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,11 +16,11 @@ use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
 use crate::{ParquetTable, TrialError};
 
-/// Name of the table's file, in the folder that holds the trial folders.
+/// Table file, in the folder that holds the trial folders.
 pub const SEEDS_FILE: &str = "seeds.parquet";
 
-/// Returns a row for each measured job, and one for each of its collectives and sizes, in the order
-/// of the scenario. A job or collective that no trial completed has none.
+/// Returns a row for each measured job, and one for each collective and size in it, in scenario
+/// order. A job or collective that no trial completed has none.
 pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     let Some(first) = trials.first() else {
         return Vec::new();
@@ -69,7 +69,7 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     rows
 }
 
-/// Name and value of a statistic over the completion times of a load's flows.
+/// Name and value for a statistic over the completion times in a load of flows.
 pub(crate) type FlowStatistic = (&'static str, fn(&FlowSizeRow) -> Option<Time>);
 
 /// Flow statistics that are reported over seeds. Each seed draws other flows, so rows have no size.
@@ -81,13 +81,13 @@ pub(crate) const FLOW_STATISTICS: [FlowStatistic; 5] = [
     ("FCT max", |row| row.fct_max),
 ];
 
-/// Returns the row that covers all flows of a job.
+/// Returns the row that covers all flows in a job.
 pub(crate) fn all_flows(trial: &Summary, job: u32) -> Option<&FlowSizeRow> {
     let mut rows = trial.flow_sizes.iter();
     rows.find(|row| row.job == job && row.bucket.is_none())
 }
 
-/// Returns a row for each statistic of a load's flows.
+/// Returns a row for each statistic over a load's flows.
 fn rows_of_flows(trials: &[Summary], flows: &CollectiveRow, blank: &SeedRow) -> Vec<SeedRow> {
     let of_statistic = |&(name, value): &FlowStatistic| {
         let time = |trial: &Summary| Some(value(all_flows(trial, flows.job)?)?.as_ns());
@@ -102,13 +102,13 @@ fn rows_of_flows(trials: &[Summary], flows: &CollectiveRow, blank: &SeedRow) -> 
     FLOW_STATISTICS.iter().filter_map(of_statistic).collect()
 }
 
-/// Returns the name of the flow statistic that a row is of.
+/// Returns the name of the flow statistic in a row.
 fn statistic_of(row: &SeedRow) -> Option<&str> {
     let name = row.collective.as_deref()?.strip_prefix(FLOWS)?;
     name.strip_prefix(", ")
 }
 
-/// Averages a value over a collective's measured iterations; `None` if one of them lacks it.
+/// Averages a value over a collective's measured iterations; `None` if one lacks it.
 pub(crate) fn mean_of_iterations(
     job: &JobSummary,
     index: u32,
@@ -165,7 +165,7 @@ fn with_bandwidth(
     }
 }
 
-/// Writes `seeds.parquet` into a folder; `trials` has seed and digest of each trial.
+/// Writes `seeds.parquet` into a folder; `trials` has each trial's seed and digest.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -215,7 +215,7 @@ pub fn seed_table(rows: &[SeedRow]) -> String {
     text
 }
 
-/// Makes the table of a job's end, whose label is `end`, or of sizes or flow statistics.
+/// Makes the table for a job's end, whose label is `end`, or for sizes or flow statistics.
 fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
     let of_sizes = rows.iter().any(|row| row.size_bytes.is_some());
     let has_busbw = rows.iter().any(|row| row.busbw_gbytes_per_s.is_some());

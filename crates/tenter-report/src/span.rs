@@ -1,11 +1,11 @@
-//! Spans of time, in ns.
+//! Spans between two instants, in ns.
 
-/// A span of simulated time, in ns.
+/// A span in simulated time, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// Start of the span, in ns.
+    /// Start, in ns since the simulation began.
     pub from: f64,
-    /// End of the span, in ns.
+    /// End, in ns since the simulation began.
     pub to: f64,
 }
 

@@ -7,21 +7,21 @@ use crate::pairing::{Pairs, SIGNIFICANT};
 /// A reading in the form that pages show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownReading {
-    /// Unit of the values, before a readable one is chosen; a phrase if the reading is against a
+    /// Unit for the values, before a readable one is chosen; a phrase if the reading is against a
     /// variant.
     pub unit: String,
     /// Cells, point by point and within a point variant by variant.
     pub cells: Vec<ShownCell>,
-    /// Best variant of each point that has one.
+    /// Best variant for each point that has one.
     pub best: Vec<BestVariant>,
 }
 
-/// Value of a reading at a point for a variant.
+/// A reading's value at a point for a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownCell {
-    /// Index of the point in the record.
+    /// Point index in the record.
     pub point: usize,
-    /// Index of the variant in the record.
+    /// Variant index in the record.
     pub variant: usize,
     /// Statistic over the seeds, in `unit`; `None` without values.
     pub value: Option<f64>,
@@ -35,11 +35,11 @@ pub struct ShownCell {
 /// Best variant at a point, compared with the next best seed by seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestVariant {
-    /// Index of the point in the record.
+    /// Point index in the record.
     pub point: usize,
-    /// Index of the best variant.
+    /// Best variant's index.
     pub variant: usize,
-    /// Index of the next best variant.
+    /// Next best variant's index.
     pub runner_up: usize,
     /// Difference from the next best, such as `37.2 % less`.
     pub difference: String,
@@ -85,10 +85,10 @@ pub fn shown_reading(record: &SweepRecord, place: usize) -> ShownReading {
     }
 }
 
-/// Value of a reading at a point for a variant.
+/// A reading's value at a point for a variant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// Statistic over the seeds.
+    /// Statistic over all seeds' values.
     pub(crate) value: Option<f64>,
     /// True if the statistic is a value like those of the seeds, so that these may be shown beside
     /// it.
@@ -117,7 +117,7 @@ pub(crate) struct Numbers<'r> {
 }
 
 impl Cell {
-    /// Returns the least and greatest value of several seeds.
+    /// Returns the least and greatest value over several seeds.
     pub(crate) fn spread(&self) -> Option<(f64, f64)> {
         let values = || self.seeds.iter().map(|(_, value)| *value);
         let least = values().min_by(f64::total_cmp)?;
@@ -135,7 +135,7 @@ impl Cell {
     }
 }
 
-/// Returns the pairs of values with equal seeds. Both lists are sorted by seed.
+/// Pairs values that have equal seeds. Both lists are sorted by seed.
 pub(crate) fn paired(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let of = |&(seed, value): &(u64, f64)| {
         let found = b.binary_search_by_key(&seed, |(seed, _)| *seed).ok()?;
@@ -145,7 +145,7 @@ pub(crate) fn paired(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 }
 
 impl<'r> Numbers<'r> {
-    /// Collects the values of the reading with index `place`.
+    /// Collects the values for the reading with index `place`.
     pub(crate) fn of(record: &'r SweepRecord, place: usize) -> Numbers<'r> {
         let reading = &record.readings[place];
         let variants = record.variants.len();
@@ -214,7 +214,7 @@ impl<'r> Numbers<'r> {
         })
     }
 
-    /// Returns the name of a variant, or `all trials` for the unnamed one.
+    /// Returns a variant's name, or `all trials` for the unnamed one.
     pub(crate) fn variant(&self, variant: usize) -> &str {
         match self.record.variants[variant].as_str() {
             "" => "all trials",
@@ -230,7 +230,7 @@ pub(crate) fn point_name(record: &SweepRecord, point: usize) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a unit in which `greatest` is a readable number, and its size in units of the column.
+/// Returns a unit in which `greatest` is a readable number, and its size in the column's units.
 pub(crate) fn shown_unit(unit: &str, greatest: f64) -> (String, f64) {
     let mebi = f64::from(1 << 20);
     let (name, factor) = match unit {

@@ -25,8 +25,8 @@ pub use tiles::{Tile, tiles};
 
 use crate::csv::csv;
 
-/// Returns the answers of a trial in reading order: its jobs, their interference, then the results
-/// of flows, graphs, trainings and inferences.
+/// Returns a trial's answers in reading order: its jobs, their interference, then the results for
+/// flows, graphs, trainings and inferences.
 pub fn sections(summary: &Summary) -> Vec<Section> {
     let mut sections: Vec<Section> = summary.jobs.iter().map(jobs::section).collect();
     sections.extend(interference::section(&summary.interference));
@@ -40,20 +40,20 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
     sections
 }
 
-/// Returns the totals of a trial, followed by a fact about the engine.
+/// Returns a trial's totals, followed by a fact about the engine.
 pub fn facts(summary: &Summary) -> Vec<Fact> {
     let mut facts = facts::facts(summary);
     facts.push(facts::engine(&summary.engine));
     facts
 }
 
-/// Output format of a trial.
+/// Output format for a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Tables for people.
+    /// Tables and sentences for people.
     #[default]
     Table,
-    /// Text of `summary.json`.
+    /// The text of `summary.json`.
     Json,
     /// Collectives as in `collectives.parquet`, with one CSV line per iteration.
     Csv,
@@ -62,7 +62,7 @@ pub enum Format {
 /// A trial to be printed.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialReport<'a> {
-    /// Summary of the trial.
+    /// The trial's summary.
     pub summary: &'a Summary,
     /// Fabric in one line: NICs, switches, rate, load balancing.
     pub fabric: &'a str,
@@ -77,7 +77,7 @@ impl TrialReport<'_> {
     /// Writes the trial in a format.
     ///
     /// # Errors
-    /// Those of `out`; a `String` has none.
+    /// Those from `out`; a `String` has none.
     pub fn write(&self, format: Format, out: &mut impl fmt::Write) -> fmt::Result {
         match format {
             Format::Table => self.write_table(out),

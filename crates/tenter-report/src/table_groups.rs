@@ -1,5 +1,5 @@
-//! Access to a trial's table by row group and column: a reader of a large table holds 65,536 rows
-//! of the columns it needs, never the whole.
+//! Access to a trial's table by row group and column: whoever reads a large table holds 65,536 rows
+//! in the columns it needs, never the whole.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -20,25 +20,25 @@ use crate::own_file::{has_own, open_own};
 use crate::read::read_summary;
 use crate::trial_files::table_file;
 
-/// An open table of a trial.
+/// A trial's table, open for reading.
 pub struct TableGroups(Source);
 
 enum Source {
     File(Groups),
-    /// Columns of rows that are in `summary.json`; they form one group.
+    /// Columns for rows that are in `summary.json`; they form one group.
     Summary(Vec<ColumnArray>),
 }
 
-/// The row groups of a file.
+/// A file's row groups.
 struct Groups {
     path: PathBuf,
     reader: SerializedFileReader<File>,
-    /// Columns of the row type, each with its index in the file, if the file has it.
+    /// The row type's columns, each with its index in the file, if the file has it.
     columns: Vec<(ColumnInfo, Option<usize>)>,
 }
 
 impl TableGroups {
-    /// Opens the table of row type `R`. A table that some trials lack as a file, as those of
+    /// Opens the table for row type `R`. A table that some trials lack as a file, as those by
     /// earlier versions do, is read from the summary.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl TableGroups {
         }
     }
 
-    /// Returns the least and greatest number of a column in a group, if the file has statistics.
+    /// Returns the least and greatest number in a group's column, if the file has statistics.
     pub fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
         match &self.0 {
             Source::File(groups) => groups.range(group, column),
@@ -80,7 +80,7 @@ impl TableGroups {
         }
     }
 
-    /// Decodes a column of a group; `column` is its index in the row type.
+    /// Decodes a group's column; `column` is its index in the row type.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -157,7 +157,7 @@ impl Groups {
     }
 }
 
-/// Returns a column of missing values in place of one that the file lacks and may lack.
+/// Returns a column with missing values only, for one that the file lacks and may lack.
 fn without_values(info: ColumnInfo, count: usize) -> Result<ColumnArray, ParquetError> {
     if !info.may_be_absent || count > ROWS_RESERVED {
         return Err(ParquetError::General(format!(
@@ -213,11 +213,10 @@ fn decode(
     }
 }
 
-/// Maximum number of rows for which memory is reserved in advance: a damaged file may claim any
-/// number.
+/// Most rows for which memory is reserved in advance: a damaged file may claim any number.
 const ROWS_RESERVED: usize = 1 << 20;
 
-/// Decodes a column to one value per row, with a default in place of a missing one.
+/// Decodes a column to one value per row, with a default where one is missing.
 fn dense<T: DataType, V: Default>(
     mut reader: ColumnReaderImpl<T>,
     count: usize,

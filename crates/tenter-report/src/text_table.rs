@@ -2,28 +2,28 @@
 
 use std::fmt::{self, Write as _};
 
-/// Alignment of a column's texts.
+/// Alignment of a column's head and cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Flush left, for names.
+    /// Flush left, as names are printed.
     Left,
-    /// Flush right, for numbers.
+    /// Flush right, as numbers are printed.
     Right,
 }
 
-/// Head of a column.
+/// A column's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextColumn {
-    /// First line of the head.
+    /// First line in the head.
     pub name: String,
-    /// Second line of the head, usually the unit; empty without one.
+    /// Second line in the head, usually the unit; empty without one.
     pub unit: String,
-    /// Alignment of head and body.
+    /// Alignment for head and body.
     pub align: Align,
 }
 
 impl TextColumn {
-    /// Makes a column of numbers.
+    /// Makes a column for numbers, flush right.
     pub fn number(name: &str, unit: &str) -> TextColumn {
         TextColumn {
             name: name.to_owned(),
@@ -32,7 +32,7 @@ impl TextColumn {
         }
     }
 
-    /// Makes a column of names.
+    /// Makes a column for names, flush left.
     pub fn name(name: &str) -> TextColumn {
         TextColumn {
             name: name.to_owned(),
@@ -63,12 +63,12 @@ impl TextTable {
         self.rows.push(row);
     }
 
-    /// Returns the heads of the columns.
+    /// Returns the columns' heads.
     pub fn columns(&self) -> &[TextColumn] {
         &self.columns
     }
 
-    /// Returns the rows, each a list of cells.
+    /// Returns the rows, each a list with a cell per column.
     pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }

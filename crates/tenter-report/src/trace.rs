@@ -1,10 +1,10 @@
 //! A trial as a trace for ui.perfetto.dev, in the trace event format (JSON).
 //!
 //! Jobs and collectives are nested slices. Each rank has a track with the chunks that it sends, and
-//! further tracks where chunks overlap. Queues and pauses of ports are counters of their node. An
-//! operation graph has a track for each stream of each rank, and one for its critical path.
+//! further tracks where chunks overlap. Ports' queues and pauses are counters at their node. An
+//! operation graph has a track for each rank's streams, and one for its critical path.
 //!
-//! Source: "Trace Event Format" of the Chromium project, of which complete events (`X`), counters
+//! Source: the Chromium project's "Trace Event Format", from which complete events (`X`), counters
 //! (`C`) and metadata (`M`) are written. Its times are in µs.
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,19 +24,18 @@ use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::trial_files::TRACE_FILE;
 use crate::whole_file::write_own;
 
-/// Maximum number of chunks in a trace, and of counter values. Each takes up to about 200 bytes, so
-/// a trace stays below 80 MB.
+/// Most chunks in a trace, and most counter values. Each takes up to about 200 bytes, so a trace
+/// stays below 80 MB.
 const CHUNKS_MAX: usize = 200_000;
 const VALUES_MAX: usize = 200_000;
-/// Maximum number of tracks of all ranks together, of which each rank has an equal share: more
-/// cannot be read.
+/// Most tracks for all ranks together, in which each rank has an equal share: more cannot be read.
 const TRACKS_MAX: usize = 16_384;
 
-/// Process numbers in the trace: the jobs, then the ranks of each job, then the nodes.
+/// Process numbers in the trace: the jobs, then each job's ranks, then the nodes.
 const JOBS: usize = 1;
 const RANKS: usize = 2;
 
-/// Counts of what was left out of a trace.
+/// Counts that tell what was left out from a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceLimits {
     /// Chunks beyond the limit, which are the last to be sent, and chunks for which their rank had
@@ -48,7 +47,7 @@ pub struct TraceLimits {
     pub operations_left_out: usize,
 }
 
-/// Writes `trace.json` into the folder of a trial.
+/// Writes `trace.json` into a trial's folder.
 ///
 /// # Errors
 /// If the file cannot be written, or is a link.
@@ -191,7 +190,7 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
 /// Time at which each track of a rank becomes free, by job and rank.
 type Tracks = BTreeMap<(u32, u32), Vec<f64>>;
 
-/// Chooses the chunks that are shown, each on the first track of its rank that is free.
+/// Chooses the chunks that are shown, each on its rank's first free track.
 fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
     let mut order: Vec<&Chunk> = trial.chunks.iter().collect();
     order.sort_by(|a, b| a.first_sent.total_cmp(&b.first_sent));
@@ -218,7 +217,7 @@ fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
     (tracks, placed)
 }
 
-/// Writes queues and pauses of ports; returns the number of ports left out.
+/// Writes ports' queues and pauses; returns how many ports were left out.
 fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
     let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
     instants.dedup();
@@ -291,8 +290,8 @@ fn changes(
     }
 }
 
-/// Returns the samples of a port with their times, and `None` at the first instant of each gap: an
-/// idle port is not sampled, and would otherwise seem to keep its last value.
+/// Returns a port's samples with their times, and `None` at the first instant in each gap: an idle
+/// port is not sampled, and would otherwise seem to keep its last value.
 fn with_gaps<'a>(
     samples: &[&'a PortSample],
     instants: &[f64],

@@ -1,4 +1,4 @@
-//! Events of a trace, in the trace event format.
+//! Events in a trace, in the trace event format.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub(crate) struct Track {
     pub(crate) thread: usize,
 }
 
-/// Writes events one by one as the elements of a JSON array.
+/// Writes events one by one as elements in a JSON array.
 pub(crate) struct Events<W> {
     out: W,
     is_first: bool,
@@ -34,13 +34,13 @@ impl<W: Write> Events<W> {
         write!(self.out, "{separator}{event}")
     }
 
-    /// Names a process.
+    /// Names a process, under which the viewer groups tracks.
     pub(crate) fn name_process(&mut self, process: usize, name: &str) -> io::Result<()> {
         let track = Track { process, thread: 0 };
         self.name("process_name", track, name)
     }
 
-    /// Names a thread.
+    /// Names a thread, which the viewer shows as a track.
     pub(crate) fn name_thread(&mut self, track: Track, name: &str) -> io::Result<()> {
         self.name("thread_name", track, name)
     }

@@ -1,4 +1,4 @@
-//! Operations of graphs in a trace: the work of each stream of each rank, and the critical path.
+//! Operation graphs in a trace: what each rank's streams did, and the critical path.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,17 +10,17 @@ use tenter_units::Time;
 use crate::span::Span;
 use crate::trace_events::{Events, Track};
 
-/// Maximum number of operations in a trace; each takes about 200 bytes.
+/// Most operations in a trace; each takes about 200 bytes.
 const OPERATIONS_MAX: usize = 200_000;
-/// Base process numbers of the jobs' streams, critical paths and recordings, beyond all others.
+/// Base process numbers for the jobs' streams, critical paths and recordings, beyond all others.
 const STREAMS: usize = 100_000_000;
 const PATHS: usize = 200_000_000;
 const RECORDINGS: usize = 300_000_000;
 
-/// Operations of a trial.
+/// A trial's operations.
 #[derive(Default)]
 pub(crate) struct Operations {
-    /// Names of the jobs, by index.
+    /// Job names, by index.
     pub(crate) jobs: Vec<String>,
     pub(crate) rows: Vec<OperationRow>,
     pub(crate) path: Vec<CriticalPathRow>,
@@ -56,7 +56,7 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
     Ok(left_out + recordings(of, events)?)
 }
 
-/// Names a process for each job and a track for each stream of its ranks. Returns the tracks by
+/// Names a process for each job and a track for each stream at its ranks. Returns the tracks by
 /// job, rank and stream.
 fn name_tracks(
     base: usize,
@@ -85,8 +85,7 @@ fn name_tracks(
     Ok(tracks)
 }
 
-/// Writes the recording of the operations, once and from its own start; returns the number left
-/// out.
+/// Writes the operations' recording, once and from its own start; returns the number left out.
 fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<usize> {
     // The recording is the same for all iterations.
     let is_recorded = |row: &&OperationRow| row.measured_start.is_some() && row.iteration == 0;

@@ -1,9 +1,9 @@
-//! The switches of a fabric in tiers and pods, as they are cabled, whatever its circuits are.
+//! A fabric's switches in tiers and pods, as they are cabled, whatever its circuits are.
 //!
-//! In a flexible fat tree, the ports of an optical switch show the cables of the standard tree: the
-//! lower ends of its cables are the first half of its ports, the upper ends the second half in the
-//! same order. An optical switch whose ports all lead to leaves takes the place of a spine, and
-//! none of its circuits is a cable of the tree.
+//! In a flexible fat tree, an optical switch's ports show the standard tree's cables: the cables'
+//! lower ends are the first half of the ports, the upper ends the second half in the same order. An
+//! optical switch whose ports all lead to leaves takes a spine's place, and none of its circuits is
+//! a cable in the tree.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,30 +12,30 @@ use tenter_record::CircuitRow;
 use crate::trial_data::TrialData;
 use tenter_record::Tiers;
 
-/// Node and port numbers.
+/// Node and port numbers, as tables have them.
 pub(crate) type Place = (u32, u16);
 
 /// A switch with its place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TreeSwitch {
-    /// Index of the node in all tables.
+    /// Node index in all tables.
     pub(crate) node: u32,
     /// Name that the tables give the node.
     pub(crate) name: String,
     /// Tier: 1 for a leaf, one more for each tier above.
     pub(crate) tier: u32,
-    /// Pod, in fabrics of three tiers and more; `None` in the highest tier.
+    /// Pod, in fabrics with three tiers and more; `None` in the highest tier.
     pub(crate) pod: Option<u32>,
-    /// Number of NICs cabled to it.
+    /// Count of NICs cabled to it.
     pub(crate) hosts: u64,
 }
 
-/// The switches of a fabric, and where its ports lead when circuits are the cables of the tree.
+/// A fabric's switches, and where its ports lead when circuits are the tree's cables.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     /// Switches by node index, without those that reach no NIC.
     pub(crate) switches: Vec<TreeSwitch>,
-    /// Tiers with their names.
+    /// Tiers of all nodes, with the tiers' names.
     pub(crate) tiers: Tiers,
     /// Ports that lead to an optical switch, with the node at the other end of the standard tree's
     /// cable, if there is one.
@@ -154,8 +154,7 @@ impl Tree {
     }
 }
 
-/// Returns the ports that lead to optical switches, with the other end of the standard tree's
-/// cable.
+/// Returns the ports that lead to optical switches, with the standard tree's other cable end.
 fn homes(rows: &[CircuitRow], is_leaf: impl Fn(u32) -> bool) -> HashMap<Place, Option<u32>> {
     let mut devices: BTreeMap<(u32, u16), Place> = BTreeMap::new();
     let mut ports: HashMap<u32, u16> = HashMap::new();

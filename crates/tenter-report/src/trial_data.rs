@@ -18,21 +18,21 @@ use crate::{
     read_summary,
 };
 
-/// A chunk on a queue pair: the part of a flow's row that reports use. Times are in ns since the
-/// start of the simulation.
+/// A chunk on a queue pair: the columns in a flow's row that reports use. Times are in ns since the
+/// simulation began.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chunk {
-    /// Index of the job in the trial.
+    /// Job index in the trial.
     pub job: u32,
-    /// Index of the collective in the job's run order.
+    /// Collective index in the job's run order.
     pub collective: u32,
-    /// Iteration of the collective, from 0.
+    /// Iteration, counted from 0.
     pub iteration: u32,
-    /// Index of the chunk within the collective's buffer.
+    /// Chunk index within the collective's buffer.
     pub chunk: u32,
-    /// Step of the algorithm, from 0.
+    /// Step in the algorithm, from 0.
     pub step: u32,
-    /// Index of the queue pair among those of the rank pair.
+    /// Queue pair index among those that the rank pair has.
     pub queue_pair: u32,
     /// Rank that sends the chunk.
     pub src_rank: u32,
@@ -42,9 +42,9 @@ pub struct Chunk {
     pub src_host: u32,
     /// Node index of the receiving NIC.
     pub dst_host: u32,
-    /// Payload, in bytes.
+    /// Payload in bytes, without headers.
     pub payload_bytes: f64,
-    /// Time of posting.
+    /// Time when the rank posted it.
     pub posted: f64,
     /// Time at which the first frame started to leave the NIC.
     pub first_sent: f64,
@@ -54,22 +54,22 @@ pub struct Chunk {
     pub acknowledged: f64,
     /// Frames sent minus frames accepted.
     pub frames_delta: f64,
-    /// Number of frames sent again.
+    /// Frames that were sent again.
     pub retransmitted_frames: f64,
-    /// Time held by the rate, in total; 0 in trials of earlier versions.
+    /// Time held by the rate, in total; 0 in trials by earlier versions.
     pub held_by_rate: f64,
     /// Time held by the rate before the first frame; part of `held_by_rate`.
     pub held_before_first: f64,
 }
 
-/// A port at one sampling instant: the part of a sample's row that reports use.
+/// A port at one sampling instant: the columns in a sample's row that reports use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortSample {
-    /// Sampling instant, in ns since the start of the simulation.
+    /// Sampling instant, in ns since the simulation began.
     pub time: f64,
-    /// Index of the port's node.
+    /// Node index in all tables.
     pub node: u32,
-    /// Number of the port at its node.
+    /// Port number at its node.
     pub port: u16,
     /// Bytes that wait at the instant.
     pub queue_bytes: f64,
@@ -81,33 +81,34 @@ pub struct PortSample {
     pub paused: bool,
 }
 
-/// Content of a trial folder.
+/// A trial folder's content.
 #[derive(Clone, Debug)]
 pub struct TrialData {
-    /// Path of the folder.
+    /// Path to the trial folder.
     pub path: PathBuf,
-    /// Content of `manifest.json`.
+    /// Manifest, from `manifest.json`.
     pub manifest: Manifest,
-    /// Content of `summary.json`.
+    /// Summary, from `summary.json`.
     pub summary: Summary,
-    /// Text of `config.yaml`.
+    /// Effective configuration: the text in `config.yaml`.
     pub config: String,
-    /// Chunks, in the order of `flows.parquet`, which is that of their ends.
+    /// Chunks in the order in which they ended, as in `flows.parquet`.
     pub chunks: Vec<Chunk>,
-    /// Rows of `ports.parquet`.
+    /// Port counters, from `ports.parquet`.
     pub ports: Vec<PortRow>,
-    /// Rows of `queues.parquet`.
+    /// Queue counters, from `queues.parquet`.
     pub queues: Vec<QueueRow>,
-    /// Rows of `switches.parquet`.
+    /// Switch counters, from `switches.parquet`.
     pub switches: Vec<SwitchRow>,
-    /// Samples, in the order of `samples.parquet`.
+    /// Samples in time order, as in `samples.parquet`.
     pub samples: Vec<PortSample>,
-    /// Rows of `circuits.parquet`; empty if the fabric has no optical circuit switches.
+    /// Circuit changes, from `circuits.parquet`; empty if the fabric has no optical circuit
+    /// switches.
     pub circuits: Vec<CircuitRow>,
     /// Operations that are drawn; empty without operation graphs, and before
     /// [`with_operations`](TrialData::with_operations).
     pub operations: Vec<OperationsOf>,
-    /// Times of chunks without other traffic; `None` until the caller resolves the trial's plan.
+    /// Chunks' times without other traffic; `None` until the caller resolves the trial's plan.
     pub unloaded: Option<Arc<UnloadedTimes>>,
 }
 
@@ -135,7 +136,7 @@ impl TrialData {
         })
     }
 
-    /// Reads the part of `operations.parquet` that reports draw.
+    /// Reads the rows that reports draw from `operations.parquet`.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -163,7 +164,7 @@ impl TrialData {
         }
     }
 
-    /// Returns the name of the trial, which is its folder's name.
+    /// Returns the trial's name, which is its folder's name.
     pub fn name(&self) -> String {
         let path = self.path.canonicalize();
         let path = path.as_ref().unwrap_or(&self.path);
@@ -175,7 +176,7 @@ impl TrialData {
 /// Checks that a folder holds a finished trial.
 ///
 /// # Errors
-/// If the folder does not exist, or holds trials of several seeds, no trial, or an unfinished one.
+/// If the folder does not exist, or holds several seeds' trials, no trial, or an unfinished one.
 pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
     let unusable = |reason: &str| TrialError::Unusable {
         path: folder.to_owned(),

@@ -1,4 +1,4 @@
-//! Files of a trial folder.
+//! Files in a trial folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,30 +7,30 @@ use tenter_record::{EachTable, Kept, Row, Table, each_table};
 
 use crate::own_file::{OWN_FILE_REMEDY, read_own_text, refuse_link};
 
-/// Name of the file with the trial's effective configuration.
+/// File with the trial's effective configuration.
 pub const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
-/// Name of the file that describes program, machine and completion of a trial.
+/// File that describes a trial's program, machine and completion.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// Name of the manifest while it is being written.
+/// The manifest's name while it is being written.
 const PARTIAL_MANIFEST: &str = "manifest.json.partial";
-/// Name of the file with captured frames.
+/// File with the captured frames.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
-/// Name of the file with the trace for Perfetto.
+/// File with the trace for Perfetto.
 pub const TRACE_FILE: &str = "trace.json";
 
-/// Returns the path of a table.
+/// Returns the path to a table.
 pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
     folder.join(R::TABLE).with_extension("parquet")
 }
 
-/// Returns the path of a table's checkpoint, which makes the table readable if its process was
+/// Returns the path to a table's checkpoint, which makes the table readable if its process was
 /// killed.
 pub(crate) fn footer_file(table: &Path) -> PathBuf {
     table.with_extension("parquet.footer")
 }
 
-/// True if a folder has a manifest written by Tenter, of any version.
+/// True if a folder has a manifest written by Tenter, whatever the version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     let text = read_own_text(&folder.join(MANIFEST_FILE)).unwrap_or_default();
     let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
@@ -45,7 +45,7 @@ pub(crate) fn is_just_made(folder: &Path) -> bool {
     entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PARTIAL_MANIFEST))
 }
 
-/// Prefix and suffix, around a number, of the files that `config.yaml` refers to.
+/// Prefix and suffix, around a number, for the files that `config.yaml` refers to.
 const BESIDE: [(&str, &str); 3] = [
     ("sends-", ".csv"),
     ("steps-", ".csv"),
@@ -70,7 +70,7 @@ fn files_beside(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the paths of all files that a trial may have.
+/// Returns the paths to all files that a trial may have.
 pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
     struct Files<'a>(&'a Path);
     impl EachTable for Files<'_> {
@@ -98,7 +98,7 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Describes the files of a trial folder that are links, each with a remedy.
+/// Describes the links among a trial folder's files, each with a remedy.
 pub fn links_in(folder: &Path) -> Vec<String> {
     let refused = |file: PathBuf| {
         let why = refuse_link(&file).err()?;

@@ -32,7 +32,7 @@ use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 /// `flows.parquet` and `samples.parquet` without the footer that readers need.
 pub struct TrialFolder {
     path: PathBuf,
-    /// Lock of the folder, which keeps other runs out until this one is finished or dropped.
+    /// Lock on the folder, which keeps other runs out until this one is finished or dropped.
     lock: Option<File>,
     names: Arc<Names>,
     manifest: Manifest,
@@ -123,7 +123,7 @@ impl TrialFolder {
         write_own(&self.path.join(name), write)
     }
 
-    /// Returns the path of the folder.
+    /// Returns the path to the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -208,8 +208,8 @@ impl TrialFolder {
     }
 }
 
-/// Replaces the summary of a finished trial, and its tables of ports, queues, switches, tiers and
-/// notes: the counters of real switches may arrive after the trial.
+/// Replaces a finished trial's summary, and its tables of ports, queues, switches, tiers and notes:
+/// real switches' counters may arrive after the trial.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -229,7 +229,7 @@ pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Resu
     write_json(&folder.join(SUMMARY_FILE), summary)
 }
 
-/// A plain sink for callers that need no progress. Others wrap the folder in a sink of their own.
+/// A plain sink for callers that need no progress. Others wrap the folder in their own sink.
 impl Sink for TrialFolder {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
         Ok(self.append_flows(rows)?)
@@ -244,7 +244,7 @@ impl Sink for TrialFolder {
     }
 }
 
-/// Removes the files of an earlier trial, so that none of them is mistaken for one of this trial.
+/// Removes an earlier trial's files, so that none is mistaken for one from this trial.
 fn clear(folder: &Path) -> Result<(), TrialError> {
     fs::read_dir(folder).map_err(TrialError::io("read", folder))?;
     if is_just_made(folder) {
@@ -279,7 +279,7 @@ pub fn remove_trial(folder: &Path) -> Result<(), TrialError> {
     Ok(())
 }
 
-/// Context of the tables that are written at the end of a trial.
+/// Context for the tables that are written at the end of a trial.
 struct Tables<'a> {
     folder: &'a Path,
     names: &'a Arc<Names>,
@@ -298,7 +298,7 @@ impl Tables<'_> {
     }
 }
 
-/// Writes each table that is known at the end of a trial.
+/// Writes each table that is known when a trial ends.
 struct Written<'a>(&'a Tables<'a>, &'a Results<'a>);
 
 impl EachTable for Written<'_> {

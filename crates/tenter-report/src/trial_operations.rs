@@ -1,4 +1,4 @@
-//! Operations of a trial for reports: those of some ranks, and recorded beside simulated times over
+//! A trial's operations for reports: those at some ranks, and recorded beside simulated times over
 //! all ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,38 +14,38 @@ use crate::read::{each_record, row_of};
 use crate::span::Span;
 use crate::trial_files::table_file;
 
-/// Maximum number of ranks drawn per job.
+/// Most ranks drawn per job.
 const RANKS: usize = 8;
-/// Maximum number of operations drawn per job.
+/// Most operations drawn per job.
 const ROWS: usize = 400_000;
 
-/// Operations of a job's last iteration.
+/// Operations in a job's last iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationsOf {
-    /// Index of the job in the trial.
+    /// Job index in the trial.
     pub job: u32,
     /// Number of the last iteration.
     pub iteration: u32,
     /// Number of ranks in the job.
     pub ranks: u32,
-    /// Completed operations of the drawn ranks, in the order of ranks.
+    /// Completed operations at the drawn ranks, in rank order.
     pub drawn: Vec<OperationRow>,
-    /// Number of further operations of these ranks, beyond the limit.
+    /// Count of further operations at these ranks, beyond the limit.
     pub left_out: u64,
-    /// Recorded operations by kind.
+    /// Sums over recorded operations, by kind.
     pub recorded: BTreeMap<String, Recorded>,
-    /// Recorded and simulated span of each rank with recorded times.
+    /// Recorded and simulated span for each rank with recorded times.
     pub spans: BTreeMap<u32, Spans>,
 }
 
-/// Sums over the recorded operations of a kind; times are in ns.
+/// Sums over recorded operations with one kind; times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Number of operations.
+    /// Count of operations.
     pub count: u64,
-    /// Total recorded time.
+    /// Sum of the recorded durations.
     pub recorded: f64,
-    /// Total simulated time.
+    /// Sum of the simulated durations.
     pub simulated: f64,
 }
 
@@ -54,7 +54,7 @@ pub struct Recorded {
 pub struct Spans {
     /// Span in the recording, by its own clock.
     pub recorded: Span,
-    /// Span in the simulation.
+    /// Span in simulated time.
     pub simulated: Span,
 }
 
@@ -70,7 +70,7 @@ impl Spans {
     }
 }
 
-/// Reads the operations of the last iteration of each job with a graph.
+/// Reads the operations in the last iteration, for each job with a graph.
 ///
 /// # Errors
 /// If the file is damaged, or lacks a column of the row.

@@ -1,4 +1,4 @@
-//! Tables of a trial folder, by name.
+//! A trial folder's tables, by name.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{TableGroups, TrialError};
 /// A table that a trial may have.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialTable {
-    /// Name of the table, and stem of its file.
+    /// Table name, and stem for its file.
     pub name: &'static str,
     /// Meaning of a row, in a sentence.
     pub about: &'static str,
@@ -20,7 +20,7 @@ pub struct TrialTable {
     open: fn(&Path) -> Result<TableGroups, TrialError>,
 }
 
-/// Makes the [`TrialTable`] of a row type.
+/// Makes the [`TrialTable`] for a row type.
 struct Of;
 
 impl EachTable for Of {
@@ -38,7 +38,7 @@ impl EachTable for Of {
 }
 
 impl TrialTable {
-    /// Returns all tables, those of jobs first.
+    /// Returns all tables, jobs' first.
     pub fn all() -> Vec<TrialTable> {
         each_table(Of)
     }
@@ -48,7 +48,7 @@ impl TrialTable {
         with_table(name, Of)
     }
 
-    /// Returns the columns, in the order of the file.
+    /// Returns the columns, in file order.
     pub fn columns(&self) -> Vec<ColumnInfo> {
         (self.columns)()
     }

@@ -35,7 +35,7 @@ pub fn write_whole_with(
     replace(path, &whole_partial(path), write)
 }
 
-/// Returns the temporary name of a file that only one process writes.
+/// Returns the temporary name for a file that only one process writes.
 fn whole_partial(path: &Path) -> PathBuf {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
@@ -79,7 +79,7 @@ pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
     replace(path, &partial(path), |file| file.write_all(text.as_bytes()))
 }
 
-/// Same as [`write_whole`], for a file of a trial folder, which is always regular. A link of that
+/// Same as [`write_whole`], for a file in a trial folder, which is always regular. A link with that
 /// name is replaced and never followed to a device.
 pub(crate) fn write_own(
     path: &Path,

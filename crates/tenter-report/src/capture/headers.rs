@@ -9,11 +9,11 @@ use tenter_record::{CapturedFrame, FrameContent, RoceBody, RocePacket};
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_MAC_CONTROL: u16 = 0x8808;
-/// First of the two ethertypes that IEEE 802 reserves for local experiments.
+/// First ethertype that IEEE 802 reserves for local experiments; there are two.
 const ETHERTYPE_EXPERIMENTAL: u16 = 0x88b5;
-/// Multicast address of MAC control frames, which the other end of the link consumes.
+/// Multicast address for MAC control frames, which the link's other end consumes.
 const MAC_CONTROL_ADDRESS: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 1];
-/// MAC control opcode of priority-based flow control (IEEE 802.1Qbb).
+/// MAC control opcode for priority-based flow control (IEEE 802.1Qbb).
 const OPCODE_PFC: u16 = 0x0101;
 
 const ETHERNET_BYTES: usize = 14;
@@ -37,14 +37,14 @@ const MIGRATED: u8 = 0x40;
 const DEFAULT_PARTITION: u16 = 0xffff;
 const BECN: u8 = 0x40;
 const ASKS_FOR_ACK: u8 = 0x80;
-/// AETH syndrome of an ACK without end-to-end credits.
+/// AETH syndrome for an ACK without end-to-end credits.
 const SYNDROME_ACK: u8 = 0x1f;
 const SYNDROME_SEQUENCE_ERROR: u8 = 0x60;
-/// Q_Key of the general services interface, to which connection management belongs.
+/// Q_Key for the general services interface, to which connection management belongs.
 const QUEUE_KEY: u32 = 0x8001_0000;
 const MANAGEMENT_BYTES: usize = 256;
 
-/// Returns the `length` bytes of a frame, without FCS.
+/// Returns a frame's `length` bytes, without FCS.
 pub(super) fn bytes(frame: &CapturedFrame, length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length.max(64));
     match &frame.content {
@@ -143,7 +143,7 @@ fn base_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     bytes.extend(three(packet.sequence));
 }
 
-/// Appends what follows the BTH: RETH, AETH, or DETH with the head of a management datagram.
+/// Appends what follows the BTH: RETH, AETH, or DETH with a management datagram's head.
 fn extended_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     match packet.body {
         RoceBody::Write {
@@ -166,8 +166,7 @@ fn extended_transport(bytes: &mut Vec<u8>, packet: &RocePacket) {
     }
 }
 
-/// Appends a message of the connection manager that names its queue pair; all other fields are
-/// zero.
+/// Appends a connection manager's message that names its queue pair; all other fields are zero.
 fn connect(bytes: &mut Vec<u8>, is_reply: bool, own_queue_pair: u32) {
     const BASE_VERSION: u8 = 1;
     const COMMUNICATION_MANAGEMENT: u8 = 7;
@@ -203,13 +202,13 @@ fn connect(bytes: &mut Vec<u8>, is_reply: bool, own_queue_pair: u32) {
     bytes.extend(datagram);
 }
 
-/// Returns the lower 24 bits of a number, in network order.
+/// Returns a number's lower 24 bits, in network order.
 fn three(number: u32) -> [u8; 3] {
     let [_, high, middle, low] = number.to_be_bytes();
     [high, middle, low]
 }
 
-/// Computes the checksum of an IPv4 header whose checksum field is zero.
+/// Computes an IPv4 header's checksum; its checksum field must be zero.
 fn header_checksum(header: &[u8]) -> u16 {
     let words = header.chunks_exact(2).map(|pair| match pair {
         [high, low] => u32::from(u16::from_be_bytes([*high, *low])),
@@ -222,7 +221,7 @@ fn header_checksum(header: &[u8]) -> u16 {
     !u16::try_from(sum).unwrap_or(u16::MAX)
 }
 
-/// Computes the invariant CRC (ICRC) of a frame that has room for it at its end.
+/// Computes the invariant CRC (ICRC) for a frame that has room for it at its end.
 ///
 /// The ICRC covers what no switch changes. Fields that switches may change count as ones: type of
 /// service, time to live, checksums, and the BTH byte with FECN and BECN. So does the local route

@@ -1,6 +1,6 @@
-//! The pcapng blocks that a capture consists of.
+//! The pcapng blocks in a capture.
 //!
-//! Source: *PCAP Next Generation (pcapng) Capture File Format*, an Internet-Draft of the IETF's
+//! Source: *PCAP Next Generation (pcapng) Capture File Format*, an Internet-Draft by the IETF
 //! working group OPSAWG.
 
 use tenter_record::MacAddress;
@@ -9,7 +9,7 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Tells readers the byte order of the file.
+/// Tells readers the file's byte order.
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const VERSION: [u16; 2] = [1, 0];
 /// Marks a section whose length is not stated.
@@ -25,10 +25,10 @@ const INTERFACE_SPEED: u16 = 8;
 const INTERFACE_RESOLUTION: u16 = 9;
 const PACKET_FLAGS: u16 = 2;
 
-/// Timestamp resolution of 10⁻¹² s.
+/// Timestamp resolution: picoseconds (10⁻¹² s).
 const PICOSECONDS: u8 = 12;
 
-/// A block under construction.
+/// A block to which fields are still being added.
 struct Block(Vec<u8>);
 
 impl Block {
@@ -48,7 +48,7 @@ impl Block {
         self.0.extend(value.to_le_bytes());
     }
 
-    /// Appends bytes, padded with zeros to a multiple of four.
+    /// Appends bytes and zeros up to a length divisible by four.
     fn padded(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
         let length = self.0.len().next_multiple_of(4);
@@ -88,17 +88,17 @@ pub(super) fn section(application: &str) -> Vec<u8> {
 
 /// An Ethernet port whose frames are captured.
 pub(super) struct Interface<'a> {
-    /// Name of the port, such as `leaf0:3`.
+    /// Port name, such as `leaf0:3`.
     pub(super) name: &'a str,
     /// Description that Wireshark shows beside the name.
     pub(super) description: &'a str,
     pub(super) address: MacAddress,
     pub(super) bits_per_second: u64,
-    /// Maximum number of bytes kept of each frame.
+    /// Most bytes that the capture keeps per frame.
     pub(super) snap_bytes: u32,
 }
 
-/// Returns the description block of an interface.
+/// Returns an interface's description block.
 pub(super) fn interface(of: &Interface<'_>) -> Vec<u8> {
     let mut block = Block::new(INTERFACE_DESCRIPTION);
     block.u16(LINKTYPE_ETHERNET);
@@ -114,19 +114,19 @@ pub(super) fn interface(of: &Interface<'_>) -> Vec<u8> {
 
 /// A captured frame, cut to the kept bytes.
 pub(super) struct Kept<'a> {
-    /// Index of the interface block in the file.
+    /// Index under which the file describes the interface.
     pub(super) interface: u32,
-    /// Capture time, in ps.
+    /// Capture time, in ps since the simulation began.
     pub(super) at: u64,
-    /// Kept bytes: the first ones of the frame.
+    /// Kept bytes, from the frame's first on.
     pub(super) bytes: &'a [u8],
-    /// Length of the whole frame in bytes, without FCS.
+    /// Full frame length in bytes, without FCS.
     pub(super) original_bytes: u32,
     pub(super) is_outbound: bool,
     pub(super) comment: Option<&'a str>,
 }
 
-/// Returns the packet block of a frame.
+/// Returns a frame's packet block.
 pub(super) fn packet(of: &Kept<'_>) -> Vec<u8> {
     let mut block = Block::new(ENHANCED_PACKET);
     block.u32(of.interface);

@@ -1,9 +1,9 @@
-//! Measurements as CSV: a line of column names with units, then a line for each size.
+//! Measurements as CSV: a line with column names and units, then a line for each size.
 
 use super::programs::collective_of_program;
 use super::rows::{Measured, checked};
 
-/// True if the first line has several columns, one of them a size.
+/// True if the first line has several columns, and a size among them.
 pub(super) fn is_table(text: &str) -> bool {
     head(text).is_some_and(|(_, line)| {
         let names = columns(line);
@@ -30,7 +30,7 @@ enum Quantity {
     Collective,
 }
 
-/// Returns the separator of a line: the first of `,`, `;` and tab that it contains.
+/// Returns a line's separator: the first among `,`, `;` and tab that it contains.
 fn separator(line: &str) -> char {
     let found = [',', ';', '\t'].into_iter().find(|&c| line.contains(c));
     found.unwrap_or(',')
@@ -169,7 +169,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
     Ok(all)
 }
 
-/// Returns the columns that are read, and the names of the others.
+/// Returns the columns that are read, and the others' names.
 fn known(line_number: usize, line: &str) -> Result<(Vec<Column>, Vec<String>), String> {
     let mut read: Vec<Column> = Vec::new();
     let mut unread = Vec::new();
@@ -204,7 +204,7 @@ fn known(line_number: usize, line: &str) -> Result<(Vec<Column>, Vec<String>), S
     Ok((read, unread))
 }
 
-/// Values of a line, in base units.
+/// A line's values, in base units.
 #[derive(Default)]
 struct Values {
     size: f64,

@@ -1,24 +1,24 @@
-//! JSON of perftest (`ib_write_bw --out_json` and its siblings).
+//! JSON from perftest (`ib_write_bw --out_json` and its siblings).
 //!
-//! Source: linux-rdma/perftest, the keys of its results and the units of its rates. Some versions
-//! write texts without quotes, which is no JSON, so only the `results` are parsed.
+//! Source: linux-rdma/perftest, its result keys and rate units. Some versions write texts without
+//! quotes, which is no JSON, so only the `results` are parsed.
 
 use serde::Deserialize;
 
 use super::rows::{Measured, MeasuredRow, checked};
 
-/// Bytes of what perftest calls `MB`.
+/// Bytes of the unit that perftest calls `MB`.
 const MEBIBYTE: f64 = 1_048_576.0;
 /// Tolerance when two rates are compared: both are rounded.
 const TOLERANCE: f64 = 0.02;
 
-/// True if a text looks like JSON of perftest.
+/// True if a text looks like JSON from perftest.
 pub(super) fn is_perftest(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with(['{', '[']) && text.contains("MsgSize")
 }
 
-/// Results at one size, of a bandwidth test or of a latency test (in µs).
+/// Results at one size, from a bandwidth test or a latency test (in µs).
 #[derive(Deserialize)]
 struct Results {
     #[serde(rename = "MsgSize")]
@@ -34,7 +34,7 @@ struct Results {
     typical: Option<f64>,
 }
 
-/// Reads the results of one run, or of several runs one after the other.
+/// Reads the results from one run, or from several runs one after the other.
 pub(super) fn parse(text: &str) -> Result<Measured, String> {
     let mut measured = Measured::default();
     let mut rest = text;

@@ -1,6 +1,6 @@
-//! Programs of nccl-tests.
+//! The nccl-tests programs and their collectives.
 
-/// Programs of nccl-tests, each with its collective's name in scenarios.
+/// The nccl-tests programs, each with its collective's name in scenarios.
 const PROGRAMS: [(&str, &str); 10] = [
     ("all_reduce", "all-reduce"),
     ("all_gather", "all-gather"),
@@ -14,8 +14,8 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("hypercube", "hypercube"),
 ];
 
-/// Returns the collective that a program of nccl-tests runs, for `all_reduce` or
-/// `…/all_reduce_perf` for instance.
+/// Returns the collective that an nccl-tests program runs, for `all_reduce` or `…/all_reduce_perf`
+/// for instance.
 pub fn collective_of_program(program: &str) -> Option<&'static str> {
     let name = program.rsplit('/').next()?.trim();
     let name = name.strip_suffix("_perf").unwrap_or(name);

@@ -1,14 +1,14 @@
-//! Detection of a measurement file's format.
+//! Detects a measurement file's format.
 
 use super::rows::Measured;
 use super::{nccl_tests, own_table, perftest};
 
 impl Measured {
-    /// Reads a file: text or JSON of nccl-tests, JSON of perftest, or a CSV table with column
-    /// names. A table of several operations yields one value for each.
+    /// Reads a file: text or JSON from nccl-tests, JSON from perftest, or a CSV table with column
+    /// names. A table with several operations yields one value for each.
     ///
     /// # Errors
-    /// A sentence with the line, if there is no row of results, or one that makes no sense.
+    /// A sentence with the line, if there is no row with results, or one that makes no sense.
     pub fn parse(name: &str, text: &str) -> Result<Vec<Measured>, String> {
         // Spreadsheets begin CSV files with a byte-order mark.
         let text = text.trim_start_matches('\u{feff}');

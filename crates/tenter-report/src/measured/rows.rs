@@ -1,22 +1,22 @@
-//! Measured sizes, whatever the format of their file.
+//! Measured sizes, whatever their file's format.
 
 use std::collections::HashSet;
 
-/// Measurement at one size.
+/// Measured time and bandwidth at one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredRow {
     /// Size in bytes, as nccl-tests counts it.
     pub size_bytes: u64,
-    /// Mean time in µs; `None` where only a rate of many messages was measured.
+    /// Mean time in µs; `None` where only a message rate was measured.
     pub time_us: Option<f64>,
     /// Bus bandwidth in 10⁹ bytes per second; `None` where it was not measured.
     pub busbw: Option<f64>,
 }
 
-/// Measurements of one operation.
+/// Measurements for one operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Name of the file.
+    /// File name, under which tables show the measurement.
     pub name: String,
     /// Operation, by its name in scenarios, if the file names it.
     pub collective: Option<String>,
@@ -25,19 +25,19 @@ pub struct Measured {
     /// Bus bandwidth over algorithm bandwidth at the largest size, by which operations and rank
     /// counts can be told apart.
     pub factor: Option<f64>,
-    /// Number of ranks, if the file states it.
+    /// Rank count, if the file states it.
     pub ranks: Option<u32>,
-    /// Sizes in the order of the file, each once.
+    /// Sizes in file order, each once.
     pub rows: Vec<MeasuredRow>,
     /// Notes on what was not read, or raises doubts.
     pub notes: Vec<String>,
 }
 
-/// Operations that reduce.
+/// Operations that combine data from several ranks.
 const REDUCING: [&str; 3] = ["all-reduce", "reduce-scatter", "reduce"];
 
 impl Measured {
-    /// True if the file may be of `collective`, as far as it shows.
+    /// True if the file may be a measurement of `collective`, as far as it shows.
     pub fn may_be_of(&self, collective: &str) -> bool {
         match (&self.collective, self.reduces) {
             (Some(named), _) => named == collective,
@@ -46,7 +46,7 @@ impl Measured {
         }
     }
 
-    /// Keeps the first row of each size.
+    /// Keeps the first row for each size.
     pub(super) fn keep_each_size_once(&mut self) {
         let mut seen = HashSet::new();
         let before = self.rows.len();

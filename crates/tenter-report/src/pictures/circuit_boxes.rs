@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::text::count;
 use crate::tree::{Tree, TreeSwitch};
 
-/// Maximum number of leaves drawn one by one; beyond it a box stands for a pod or several leaves.
+/// Most leaves that are drawn one by one; beyond it a box stands for a pod or several leaves.
 const LEAVES: usize = 32;
-/// Maximum number of boxes side by side.
+/// Most boxes side by side.
 const BOXES: usize = 40;
 
-/// Arrangement of boxes.
+/// Arrangement in which the script draws boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Shape {
@@ -21,16 +21,16 @@ pub(super) enum Shape {
     Ring,
     /// A row for each tier, pods side by side.
     Tree,
-    /// A row of pods or leaf groups, below one box for each higher tier.
+    /// A row with pods or leaf groups, below one box for each higher tier.
     Layers,
 }
 
 /// A box: one switch, or several.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SwitchBox {
-    /// Name of the switch or pod, or of the first of several.
+    /// Name of the switch or pod, or of the first among several.
     pub(super) name: String,
-    /// Name of the last of several leaves or pods.
+    /// Name of the last among several leaves or pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last: Option<String>,
     /// Lowest tier among its switches: 1 if there are leaves.
@@ -38,15 +38,15 @@ pub(super) struct SwitchBox {
     /// Pod whose frame surrounds the box, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pod: Option<u32>,
-    /// Number of switches in the box.
+    /// Count of switches in the box.
     pub(super) switches: usize,
-    /// Number of leaves among them.
+    /// Count of leaves among them.
     pub(super) leaves: usize,
-    /// Number of NICs on them.
+    /// NICs cabled to its leaves.
     pub(super) hosts: u64,
 }
 
-/// The boxes of a tree of switches.
+/// The boxes into which a tree of switches is divided.
 #[derive(Clone, Debug)]
 pub(super) struct Boxes {
     /// Boxes, from left to right within pods and tiers.
@@ -123,7 +123,7 @@ impl Group<'_> {
     }
 }
 
-/// Makes a group of each switch: pod by pod, leaves first, and the highest tier last.
+/// Makes a group for each switch: pod by pod, leaves first, and the highest tier last.
 fn single(tree: &Tree) -> Vec<Group<'_>> {
     let mut switches: Vec<&TreeSwitch> = tree.switches.iter().collect();
     let top = tree.top();

@@ -1,4 +1,4 @@
-//! Circuits of optical switches, drawn over the tree, state by state.
+//! Optical circuits, drawn over the tree, state by state.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
 use crate::trial_data::TrialData;
 
-/// Loads, as shares of capacity, for which the full colour may stand.
+/// Loads, as capacity shares, for which the full colour may stand.
 const FULL: [f64; 5] = [0.05, 0.1, 0.25, 0.5, 1.0];
 
-/// Heading of the pictures.
+/// Heading above the pictures of circuits.
 pub(super) const TITLE: &str = "Circuits";
 
 /// Draws several trials in the same colours, if one has optical switches. Trials without them take
-/// part if they have the same numbers of hosts and leaves.
+/// part if they have the same host and leaf counts.
 pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     if trials.iter().all(|trial| trial.circuits.is_empty()) {
         return Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> 
 
 /// A trial to be drawn.
 struct Drawn {
-    /// Name of the trial; `None` if it is the only one.
+    /// Trial name; `None` if it is the only one.
     name: Option<String>,
     circuits: Circuits,
     boxes: Boxes,
@@ -63,7 +63,7 @@ impl Drawn {
         }
     }
 
-    /// Returns the name, as the start of a sentence or title; empty if the trial is the only one.
+    /// Returns the name, to start a sentence or title; empty if the trial is the only one.
     fn prefix(&self) -> String {
         let name = self.name.as_ref();
         name.map_or_else(String::new, |name| format!("{name}: "))
@@ -76,7 +76,7 @@ impl Drawn {
             .collect()
     }
 
-    /// Names the position of a state in time.
+    /// Names a state's position in time.
     fn when(&self, place: usize) -> &'static str {
         match (self.circuits.states.len(), place) {
             (1, _) if self.is_optical => "All the time",
@@ -88,7 +88,7 @@ impl Drawn {
     }
 }
 
-/// Links of a state, summed between boxes.
+/// A state's links, summed between boxes.
 struct Bundled {
     known: Option<f64>,
     /// Links between two boxes, with their kind; the busiest last.
@@ -97,7 +97,7 @@ struct Bundled {
     inner: BTreeMap<usize, Sum>,
 }
 
-/// All links of one kind between two boxes.
+/// All links that join two boxes and have one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     count: u64,
@@ -151,7 +151,7 @@ impl Sum {
         }
     }
 
-    /// Returns the load as a share of capacity, in each direction.
+    /// Returns the load as a capacity share, in each direction.
     fn busy(&self, known: Option<f64>) -> Option<[f64; 2]> {
         let known = known?;
         Some([0, 1].map(|way| share(self.bytes[way], self.gbps[way], known)))
@@ -174,9 +174,9 @@ impl Sum {
 /// Scale that pictures side by side share.
 #[derive(Clone, Copy, Debug)]
 struct Common {
-    /// Load that has the full colour, as a share of capacity.
+    /// Load with the full colour, as a capacity share.
     full: f64,
-    /// Maximum number of links that one line stands for.
+    /// Most links that one line stands for.
     most: u64,
 }
 
@@ -194,7 +194,7 @@ impl Common {
     }
 }
 
-/// Draws one state.
+/// Draws one state with the common scale.
 fn picture(of: &Drawn, state: &State, links: &Bundled, common: Common) -> Plot<'static> {
     let mut dark = vec![0; of.boxes.all.len()];
     for (node, ports) in &state.dark {
@@ -230,7 +230,7 @@ fn picture(of: &Drawn, state: &State, links: &Bundled, common: Common) -> Plot<'
     })
 }
 
-/// Formats start and end of a state.
+/// Formats a state's start and end.
 fn span(state: &State) -> String {
     format!("{} to {}", time(state.from), time(state.to))
 }
@@ -243,7 +243,7 @@ pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     explained(&[Drawn::of(trial, None)])
 }
 
-/// Draws trials in common colours; the first picture gets the explanation of all.
+/// Draws trials in common colours; the first picture explains all.
 fn explained(drawn: &[Drawn]) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = side_by_side(drawn).into_iter().flatten().collect();
     if let Some(first) = pictures.first_mut() {
@@ -252,7 +252,7 @@ fn explained(drawn: &[Drawn]) -> Vec<Picture> {
     pictures
 }
 
-/// Tabulates the states of a trial's circuits; nothing without optical switches.
+/// Tabulates the states that a trial's circuits were in; nothing without optical switches.
 pub(super) fn sections(trial: &TrialData) -> Vec<Section> {
     if trial.circuits.is_empty() {
         return Vec::new();
@@ -318,7 +318,7 @@ fn words(drawn: &[Drawn]) -> Vec<String> {
 struct Marked {
     /// Some links are coloured by load.
     loads: bool,
-    /// Some circuits do not follow a cable of the tree.
+    /// Some circuits do not follow a cable in the tree.
     moved: bool,
     /// Some ports have no circuit.
     dark: bool,
@@ -354,7 +354,7 @@ fn keys(drawn: &[Drawn]) -> Vec<&'static str> {
     shown.map(|(_, words)| words).collect()
 }
 
-/// Tabulates the states of a trial. Circuit counts that are zero in every state are left out.
+/// Tabulates a trial's states. Circuit counts that are zero in every state are left out.
 fn table(of: &Drawn) -> TextTable {
     let upper = upper_links(of);
     let heads = [
@@ -395,7 +395,7 @@ fn upper_links(of: &Drawn) -> String {
     }
 }
 
-/// Returns a row of the table.
+/// Returns a state's row in the table.
 fn cells(of: &Drawn, place: usize, state: &State) -> [String; 9] {
     let tree = &of.circuits.tree;
     let leaves = state.circuits(tree, 1, 1);

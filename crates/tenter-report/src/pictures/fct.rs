@@ -15,7 +15,7 @@ pub(super) const TITLE: &str = "Flow completion times by collective and size";
 const HEIGHT: f64 = 300.0;
 const LEAD: &str = "A line for each size, without warm-up iterations: the share of the flows that were complete within a time, from posting to the last byte at the receiver.";
 
-/// Draws the distributions of each collective, and the slowdowns of loads by flow size.
+/// Draws each collective's distributions, and loads' slowdowns by flow size.
 pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     let chunks = sorted_chunks(trial);
     let runs = runs(trial, &chunks);
@@ -49,7 +49,7 @@ fn picture(operation: &str, lines: &[DrawnLine]) -> Option<Picture> {
     Some(chart.picture(LEAD, &x, &y))
 }
 
-/// Returns the distribution over all measured iterations of one size.
+/// Returns the distribution over all measured iterations with one size.
 fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
     // With nothing but warm-up iterations, these are drawn.
     let judged = runs.iter().any(|run| !run.row.warm_up);

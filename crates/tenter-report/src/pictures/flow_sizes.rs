@@ -1,4 +1,4 @@
-//! Slowdowns by flow size, for jobs that run a workload of flows.
+//! Slowdowns by flow size, for jobs that run a flow workload.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const HEIGHT: f64 = 280.0;
 
 type Percentile = fn(&FlowSizeRow) -> Option<f64>;
 
-/// Returns the line of a percentile over the tenths of flows by size.
+/// Returns a percentile's line over the tenths into which flows are divided by size.
 fn line(name: &str, rows: &[&FlowSizeRow], of: Percentile) -> DrawnLine {
     let tenths = rows.iter().filter(|row| row.bucket.is_some());
     DrawnLine {
@@ -26,8 +26,7 @@ fn line(name: &str, rows: &[&FlowSizeRow], of: Percentile) -> DrawnLine {
     }
 }
 
-/// Draws percentiles of the slowdown by flow size, for each job that draws sizes from a
-/// distribution.
+/// Draws slowdown percentiles by flow size, for each job that draws sizes from a distribution.
 pub(super) fn pictures(rows: &[FlowSizeRow]) -> Vec<Picture> {
     let percentiles: [(&str, Percentile); 4] = [
         ("P50", |row| row.slowdown_p50),
@@ -46,7 +45,7 @@ pub(super) fn pictures(rows: &[FlowSizeRow]) -> Vec<Picture> {
         .collect()
 }
 
-/// Draws the slowdowns by flow size for jobs of several trials, with a line for each trial.
+/// Draws slowdowns by flow size for several trials' jobs, with a line for each trial.
 pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     let rows = trials.iter().flat_map(|trial| &trial.summary.flow_sizes);
     let jobs: BTreeSet<&str> = rows.map(|row| row.job_name.as_str()).collect();

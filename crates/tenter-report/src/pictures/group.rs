@@ -1,17 +1,17 @@
-//! Groups of pictures.
+//! Pictures in groups, as pages show them.
 
 use super::plot::Picture;
 use crate::table::Section;
 
-/// Pictures of one kind, with the tables below them.
+/// Pictures that share a heading, with the tables below them.
 #[derive(Clone, Debug)]
 pub struct PictureGroup {
-    /// Identifier of the group: one word, which requests name.
+    /// Identifier that requests name: one word without spaces.
     pub name: &'static str,
     /// Heading above the pictures.
     pub title: &'static str,
     /// Pictures in the order in which they are shown.
     pub pictures: Vec<Picture>,
-    /// Tables below the pictures.
+    /// Tables that stand below the pictures.
     pub sections: Vec<Section>,
 }

@@ -12,7 +12,7 @@ use crate::chain::{Chain, Link};
 use crate::trial_data::{PortSample, TrialData};
 use tenter_record::Tiers;
 
-/// Ports of a trial, by node.
+/// A trial's ports, by node.
 pub(super) struct Ports<'a> {
     trial: &'a TrialData,
     tiers: &'a Tiers,
@@ -36,7 +36,7 @@ impl<'a> Ports<'a> {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the port of a NIC.
+    /// Returns a NIC's port.
     fn nic(&self, host: u32) -> Option<&'a PortRow> {
         self.node(host).first().copied()
     }
@@ -51,7 +51,7 @@ impl<'a> Ports<'a> {
             .copied()
     }
 
-    /// Returns the samples within a span of time, and those of the first instant after it, which
+    /// Returns the samples within a span of time, and those at the first instant after it, which
     /// cover its end.
     fn samples(&self, from: f64, to: f64) -> &'a [PortSample] {
         let samples = &self.trial.samples;
@@ -64,7 +64,7 @@ impl<'a> Ports<'a> {
         &samples[first..last]
     }
 
-    /// Returns the deepest queue of `ports` while the chunk was in transfer, and the port's name
+    /// Returns the deepest queue at `ports` while the chunk was in transfer, and the port's name
     /// with its paused time.
     fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
         let samples = self.samples(link.chunk.first_sent, link.chunk.received);
@@ -136,33 +136,33 @@ impl<'a> Ports<'a> {
 /// The chain of chunks that held a collective up, in the iteration that took longest.
 #[derive(Clone, Debug)]
 pub struct HeldUp {
-    /// Index of the job.
+    /// Job index in the trial.
     pub job: u32,
-    /// Name of the job.
+    /// Job name in the scenario.
     pub job_name: String,
-    /// Index of the collective in the job's run order.
+    /// Collective index in the job's run order.
     pub collective: u32,
-    /// Number of the iteration that took longest.
+    /// Iteration that took longest.
     pub iteration: u32,
     /// Collective, algorithm, and size in bytes.
     pub operation: (String, String, u64),
-    /// Start of the iteration, in ns since the start of the simulation.
+    /// Start of the iteration, in ns since the simulation began.
     pub start: f64,
     /// Chain that ends with the last chunk to arrive.
     pub chain: Chain,
-    /// Name and findings of each link. Only the links that lost most time have findings, at most
-    /// about 64 of them.
+    /// Each link's name and findings. Only the links that lost most time have findings, at most
+    /// about 64.
     pub links: Vec<(String, Option<Vec<String>>)>,
-    /// Pictures of the time's parts and, for a chain of several links, of the chain over time.
+    /// Pictures for the time's parts and, if the chain has several links, for the chain over time.
     pub pictures: Vec<Picture>,
 }
 
-/// Number of links, of those that lost most, whose ports are examined.
+/// Count of links whose ports are examined: those that lost most.
 const LOOKED_AT: usize = 64;
-/// Approximate limit of marks in the chains of all collectives together.
+/// Approximate limit on marks in all collectives' chains together.
 const MARKS: usize = 20_000;
 
-/// Returns what held up each collective of a trial, in the order of jobs and collectives.
+/// Returns what held up each collective in a trial, in the order of jobs and collectives.
 pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
     let tiers = Tiers::of(&trial.ports, &trial.switches);
     let ports = Ports::of(trial, &tiers);

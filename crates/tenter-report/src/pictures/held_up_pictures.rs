@@ -3,7 +3,7 @@
 use super::plot::{ChunkChain, Num, Picture, Plot, Whole};
 use crate::chain::{Chain, Link};
 
-/// Maximum number of marks in one chain; in a longer one, neighbours share a mark.
+/// Most marks in one chain; in a longer one, neighbours share a mark.
 pub(super) const DRAWN: usize = 500;
 
 /// A part of a collective's time.
@@ -15,8 +15,8 @@ pub(super) struct Part {
     pub(super) colour: usize,
 }
 
-/// Returns the parts of a chain's time, in the order in which a chunk passes them. Time held by
-/// rates is included if congestion control held any sender.
+/// Returns the parts that make up a chain's time, in the order in which a chunk passes them. Time
+/// held by rates is included if congestion control held any sender.
 pub(super) fn parts_of_time(chain: &Chain) -> impl Iterator<Item = Part> {
     let alone = if chain.knows_alone {
         "without other traffic"
@@ -35,7 +35,7 @@ pub(super) fn parts_of_time(chain: &Chain) -> impl Iterator<Item = Part> {
     shown.map(|(_, name, ns, colour)| Part { name, ns, colour })
 }
 
-/// Draws the parts of the whole time as one bar.
+/// Draws the whole time's parts as one bar.
 pub(super) fn parts(chain: &Chain) -> Picture {
     const TITLE: &str = "Parts of the completion time";
     let parts = parts_of_time(chain).map(|part| (part.name, Num(part.ns), part.colour));
@@ -47,7 +47,7 @@ pub(super) fn parts(chain: &Chain) -> Picture {
     plot.picture(TITLE, "")
 }
 
-/// Names a link's chunk.
+/// Names a link's chunk by ranks, step and number.
 pub(super) fn name(link: &Link) -> String {
     format!(
         "rank {} → {}, step {}, chunk {}",
@@ -60,8 +60,8 @@ fn slowed(link: &Link) -> f64 {
     link.held[1] + link.excess()
 }
 
-/// Draws the chunks of a chain one after the other, with at most `most` marks. A single chunk has
-/// no picture.
+/// Draws a chain's chunks one after the other, with at most `most` marks. A single chunk has no
+/// picture.
 pub(super) fn strip(chain: &Chain, start: f64, most: usize) -> Option<Picture> {
     const TITLE: &str = "The chunks of the chain over time";
     const COLUMNS: [(&str, &str); 2] = [("lost on the way", "ns"), ("held by its rate", "ns")];

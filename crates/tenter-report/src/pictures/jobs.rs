@@ -4,16 +4,16 @@ use super::plot::{Num, Picture, Plot, Timeline};
 use crate::trial_data::TrialData;
 use tenter_record::JobSummary;
 
-/// Maximum number of bars; more would be narrower than a pixel each.
+/// Most bars in a picture; more would be narrower than a pixel each.
 const BARS: usize = 4_000;
 
-/// Names and units of a bar's numbers.
+/// Names and units for a bar's numbers.
 const COLUMNS: [(&str, &str); 3] = [("collective", ""), ("iteration", ""), ("size", "bytes")];
 
-/// Heading of the picture.
+/// Heading above the picture of jobs.
 pub(super) const TITLE: &str = "Jobs over time";
 
-/// Draws the jobs of `trials`, if there is more than one bar. Lanes are named by trial if there are
+/// Draws the jobs in `trials`, if there is more than one bar. Lanes are named by trial if there are
 /// several trials.
 pub(super) fn picture(trials: &[&TrialData], names: &[String]) -> Option<Picture> {
     let jobs = trials.iter().zip(names).flat_map(|(trial, name)| {

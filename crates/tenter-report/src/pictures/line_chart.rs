@@ -1,4 +1,4 @@
-//! Line charts.
+//! Line charts, as data for the script.
 
 use tenter_study::DASHES;
 
@@ -6,10 +6,10 @@ use super::plot::{Axis, Lines, Num, Picture, Plot, Series, pairs};
 use super::scale::Scale;
 use crate::drawings::DrawnLine;
 
-/// Number of colours for lines; each may come with one of [`DASHES`] dash patterns.
+/// Palette size for lines; each colour may come with one of [`DASHES`] dash patterns.
 const COLOURS: usize = 8;
 
-/// Lines over common axes.
+/// Lines that share a pair of axes.
 #[derive(Clone, Debug)]
 pub(super) struct LineChart<'a> {
     /// Description for readers who cannot see the chart.
@@ -18,11 +18,11 @@ pub(super) struct LineChart<'a> {
     pub(super) x_label: &'a str,
     /// Quantity of the vertical axis, without unit.
     pub(super) y_label: &'a str,
-    /// Height of the drawing, in CSS pixels.
+    /// Drawing height, in CSS pixels.
     pub(super) height: f64,
     /// True if a line stays at a value until the next point.
     pub(super) steps: bool,
-    /// Number of consecutive lines that share a colour and differ by dashes.
+    /// Count of consecutive lines that share a colour and differ by dashes.
     pub(super) family: usize,
     /// Lines, with points in base units.
     pub(super) lines: &'a [DrawnLine],
@@ -47,7 +47,7 @@ impl LineChart<'_> {
         .picture(self.title, lead)
     }
 
-    /// Returns the palette index of a line: colours first, then further dash patterns.
+    /// Returns a line's palette index: colours first, then further dash patterns.
     fn colour(&self, index: usize) -> usize {
         let (family, member) = (index / self.family, index % self.family);
         let dash = (family / COLOURS + member) % DASHES;
@@ -55,7 +55,7 @@ impl LineChart<'_> {
     }
 }
 
-/// Returns the least and greatest values of all points, horizontally and vertically.
+/// Returns the least and greatest values over all points, horizontally and vertically.
 pub(super) fn extent(lines: &[DrawnLine]) -> ((f64, f64), (f64, f64)) {
     let none = (f64::INFINITY, 0.0);
     let wider = |(least, most): (f64, f64), value| (f64::min(least, value), f64::max(most, value));

@@ -2,9 +2,9 @@
 
 use tenter_record::PortRow;
 
-/// A metric of the link that a port sends over.
+/// A metric for the link that a port sends over.
 pub(super) struct LinkMetric {
-    /// Key of its button.
+    /// Key for its button.
     pub(super) word: &'static str,
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct LinkMetric {
 }
 
 impl LinkMetric {
-    /// Returns the greatest value of the ports whose counter was read; NaN if none was.
+    /// Returns the greatest value among ports whose counter was read; NaN if none was.
     pub(super) fn most(&self, ports: &[&PortRow]) -> f64 {
         // A value above 0 was read, even if other rows of the column were not.
         let read = ports
@@ -29,7 +29,7 @@ impl LinkMetric {
     }
 }
 
-/// Metrics in the order of their buttons.
+/// Metrics in button order.
 pub(super) const METRICS: [LinkMetric; 4] = [
     LinkMetric {
         word: "u",

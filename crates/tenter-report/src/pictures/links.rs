@@ -1,4 +1,4 @@
-//! Links of the fabric, tier by tier, coloured by load, pauses, drops or queues.
+//! The fabric's links, tier by tier, coloured by load, pauses, drops or queues.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,15 @@ use super::text::{add, count, number};
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
-/// Maximum number of cells per direction; beyond it, neighbours share a cell that shows the
-/// greatest value.
+/// Most cells per direction; beyond it, neighbours share a cell that shows the greatest value.
 const CELLS: usize = 4_096;
-/// Maximum number of rows per direction.
+/// Most rows per direction.
 const ROWS: usize = 128;
 
-/// Heading of the section.
+/// Heading above the pictures of links.
 pub(super) const TITLE: &str = "Links";
 
-/// Draws the links of each tier in each direction: upwards from the NICs, then down again.
+/// Draws each tier's links in each direction: upwards from the NICs, then down again.
 pub(super) fn pictures(trial: &TrialData, tiers: &Tiers) -> Vec<Picture> {
     let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
     for port in &trial.ports {
@@ -36,7 +35,7 @@ pub(super) fn pictures(trial: &TrialData, tiers: &Tiers) -> Vec<Picture> {
         .collect()
 }
 
-/// Describes the metrics; the greatest value of any link has the full colour.
+/// Describes the metrics; any link's greatest value has the full colour.
 fn metrics(ports: &[PortRow]) -> [CellMetric<'static>; 4] {
     let ports: Vec<&PortRow> = ports.iter().collect();
     METRICS.each_ref().map(|of| CellMetric {
@@ -96,7 +95,7 @@ fn direction(
     cells.picture(name, lead)
 }
 
-/// Describes the utilisation of the ports whose counters were read.
+/// Describes the utilisation at ports whose counters were read.
 fn utilisation(ports: &[&PortRow]) -> String {
     let read = ports
         .iter()

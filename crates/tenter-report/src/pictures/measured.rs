@@ -13,7 +13,7 @@ use crate::drawings::DrawnLine;
 
 const HEIGHT: f64 = 320.0;
 
-/// Draws each file and operation, with the table of all rows.
+/// Draws each file and operation, with the table that has all rows.
 pub fn measured_group(beside: &Beside) -> PictureGroup {
     PictureGroup {
         name: "measured",

@@ -1,4 +1,4 @@
-//! Pictures of trials that a page cannot draw from tables alone: data for the drawing script, with
+//! Pictures that a page cannot draw from a trial's tables alone: data for the drawing script, with
 //! the text above them.
 
 mod circuit_boxes;
@@ -38,7 +38,7 @@ use crate::trial_data::TrialData;
 type Of = fn(&TrialData) -> Vec<Picture>;
 type Answers = fn(&TrialData) -> Vec<Section>;
 
-/// Name, heading, pictures and tables of each group.
+/// Each group's name, heading, pictures and tables.
 const GROUPS: [(&str, &str, Of, Answers); 6] = [
     (
         "operations",
@@ -68,7 +68,7 @@ fn of_jobs(trial: &TrialData) -> Vec<Picture> {
         .collect()
 }
 
-/// Returns the pictures of a trial, of one group or of all. Empty groups are left out.
+/// Returns a trial's pictures, in one group or in all. Empty groups are left out.
 pub fn pictures(trial: &TrialData, group: Option<&str>) -> Vec<PictureGroup> {
     let asked = GROUPS
         .into_iter()

@@ -15,13 +15,13 @@ use crate::text_table::{TextColumn, TextTable};
 use crate::trial_data::TrialData;
 use crate::trial_operations::{OperationsOf, Spans};
 
-/// Heading of the pictures.
+/// Heading above the pictures of operations.
 pub(super) const TITLE: &str = "Operations of ranks over time";
-/// Approximate width of a drawing in pixels; a smaller distance than a part of one cannot be seen.
+/// Approximate drawing width in pixels; a distance below a pixel cannot be seen.
 const PIXELS: f64 = 900.0;
-/// Maximum number of bars in a drawing.
+/// Most bars in a drawing.
 const BARS: usize = 8_000;
-/// Maximum number of streams that get rows of their own; beyond it, rows are by kind of operation.
+/// Most streams that get rows to themselves; beyond it, rows are by operation kind.
 const STREAMS: usize = 8;
 
 /// Draws each job that has operations which take time.
@@ -65,7 +65,7 @@ fn is_recorded(row: &OperationRow) -> bool {
     row.measured_start.is_some() && row.measured_time.is_some_and(|took| !took.is_zero())
 }
 
-/// A row of the drawing.
+/// A row in the drawing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lane {
     rank: u32,
@@ -78,26 +78,26 @@ struct Lane {
     meaning: &'static str,
 }
 
-/// A bar, in ns from the start of the iteration.
+/// A bar, in ns since the iteration started.
 #[derive(Clone, Copy, Debug)]
 struct Bar<'r> {
     span: Span,
-    /// First of the operations that the bar stands for.
+    /// First operation that the bar stands for.
     row: &'r OperationRow,
-    /// Number of operations that the bar stands for.
+    /// Count of operations that the bar stands for.
     count: u64,
     /// True for a receive that waits, which is drawn lighter.
     light: bool,
 }
 
-/// The rows of a drawing with their bars.
+/// A drawing's rows with their bars.
 struct Drawing<'r> {
     lanes: BTreeMap<Lane, Vec<Bar<'r>>>,
     end: f64,
     is_measured: bool,
 }
 
-/// Place of a row among those of its rank, its name, its colour, and the colour's meaning.
+/// A row's place among those with its rank, its name, its colour, and the colour's meaning.
 type Named = (u32, String, usize, &'static str);
 
 fn named(row: &OperationRow, of_model: bool, by_stream: bool) -> Named {
@@ -258,8 +258,7 @@ impl<'r> Bar<'r> {
         }
     }
 
-    /// Returns the bar's numbers in the form of the drawing. A new kind of operation is added to
-    /// `kinds`.
+    /// Returns the bar's numbers as the drawing has them. A new operation kind is added to `kinds`.
     fn numbers(&self, lane: usize, kinds: &mut Vec<&'r str>) -> Vec<Num> {
         let Span { from, to } = self.span;
         let light = f64::from(u8::from(self.light));
@@ -285,9 +284,8 @@ impl<'r> Bar<'r> {
     }
 }
 
-/// Returns the shift of each rank's recording, in ns. It lets the rank's first recorded operation
-/// start where it starts in the simulation, because clocks of different ranks may not be
-/// comparable.
+/// Returns the shift for each rank's recording, in ns. It lets the rank's first recorded operation
+/// start where it starts in the simulation, because different ranks' clocks may not be comparable.
 fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
     let mut first: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for row in of.drawn.iter().filter(|row| row.done.is_some()) {
@@ -337,7 +335,7 @@ fn ns(time: Option<Time>) -> f64 {
     time.map_or(0.0, Time::as_ns)
 }
 
-/// Tabulates recorded beside simulated times for each job, by kind of operation and as a whole.
+/// Tabulates recorded beside simulated times for each job, by operation kind and as a whole.
 pub(super) fn sections(trial: &TrialData) -> Vec<Section> {
     let of_jobs = trial.operations.iter().filter(|of| !of.recorded.is_empty());
     let section = |of: &OperationsOf| {

@@ -1,4 +1,4 @@
-//! Drawings as data for the script of the workspace's page.
+//! Drawings as data for the workspace page's script.
 //!
 //! `web/src/pictures/spec.ts` has the same types in TypeScript.
 
@@ -26,7 +26,7 @@ impl Serialize for Num {
     }
 }
 
-/// Converts points to pairs of numbers.
+/// Converts points to number pairs.
 pub(super) fn pairs(points: &[(f64, f64)]) -> Vec<[Num; 2]> {
     points.iter().map(|&(x, y)| [Num(x), Num(y)]).collect()
 }
@@ -43,7 +43,7 @@ pub(super) struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// Makes the axis of a scale.
+    /// Makes the axis for a scale.
     pub(super) fn of(label: &'a str, scale: &Scale) -> Axis<'a> {
         let unit = match scale.unit.name {
             "ns" | "µs" | "ms" | "s" => "ns",
@@ -62,7 +62,7 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Lines over common axes.
+/// Lines that share a pair of axes.
 #[derive(Debug, Serialize)]
 pub(super) struct Lines<'a> {
     pub(super) title: &'a str,
@@ -73,7 +73,7 @@ pub(super) struct Lines<'a> {
     pub(super) series: Vec<Series<'a>>,
 }
 
-/// One line.
+/// One line with its points.
 #[derive(Debug, Serialize)]
 pub(super) struct Series<'a> {
     pub(super) name: &'a str,
@@ -82,11 +82,11 @@ pub(super) struct Series<'a> {
     pub(super) points: Vec<[Num; 2]>,
 }
 
-/// A matrix of cells, with a row for each port and a column for each stretch of time.
+/// A matrix with a row for each port and a column for each stretch of time.
 #[derive(Debug, Serialize)]
 pub(super) struct Heat<'a> {
     pub(super) title: &'a str,
-    /// Label of the time axis.
+    /// Label on the time axis.
     pub(super) label: &'a str,
     pub(super) rows: Vec<String>,
     /// Start of each column, in ns.
@@ -108,16 +108,16 @@ pub(super) struct Timeline<'a> {
     pub(super) from_ns: Num,
     pub(super) to_ns: Num,
     pub(super) lanes: Vec<String>,
-    /// Width of the lane names, in pixels.
+    /// Width for lane names, in pixels.
     pub(super) names: u32,
-    /// Name and unit of each number that a bar has after lane, start, end and colour.
+    /// Name and unit for each number that a bar has after lane, start, end and colour.
     pub(super) columns: &'a [(&'a str, &'a str)],
     /// Index of the column that gives bars a warning edge where it is not 0.
     pub(super) marked: Option<usize>,
     pub(super) bars: Vec<Vec<Num>>,
 }
 
-/// Rows of cells, coloured by one metric at a time.
+/// Rows with cells, coloured by one metric at a time.
 #[derive(Debug, Serialize)]
 pub(super) struct Cells<'a> {
     pub(super) title: &'a str,
@@ -128,7 +128,7 @@ pub(super) struct Cells<'a> {
 /// A metric that each cell has.
 #[derive(Debug, Serialize)]
 pub(super) struct CellMetric<'a> {
-    /// Key of the button that selects the metric.
+    /// Key for the button that selects the metric.
     pub(super) key: &'a str,
     pub(super) name: &'a str,
     pub(super) unit: &'a str,
@@ -148,20 +148,20 @@ pub(super) struct CellRow {
 pub(super) struct Cell {
     pub(super) name: String,
     pub(super) rate_bps: Num,
-    /// Values in the order of the metrics; `null` where the counter was not read.
+    /// Values in metric order; `null` where the counter was not read.
     pub(super) values: Vec<Num>,
 }
 
-/// The switches of a tree and the links between them, some of which may be circuits.
+/// A tree's switches and the links between them, some of which may be circuits.
 #[derive(Debug, Serialize)]
 pub(super) struct CircuitPicture {
     pub(super) title: String,
     pub(super) shape: Shape,
     pub(super) boxes: Vec<CircuitBox>,
     pub(super) bundles: Vec<Bundle>,
-    /// Load with the full colour, as a share of capacity.
+    /// Load with the full colour, as a capacity share.
     pub(super) full: Num,
-    /// Maximum number of links that one line stands for, in any of the pictures side by side.
+    /// Most links that one line stands for, in any picture side by side.
     pub(super) most: u64,
 }
 
@@ -169,10 +169,10 @@ pub(super) struct CircuitPicture {
 pub(super) struct CircuitBox {
     #[serde(flatten)]
     pub(super) switches: SwitchBox,
-    /// Number of ports without a circuit.
+    /// Count of ports without a circuit.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) dark: u64,
-    /// Links between switches of the box: upwards, and back.
+    /// Links between the box's switches: upwards, and back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) inner: Option<Carried>,
 }
@@ -185,12 +185,12 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// All links of one kind between two boxes.
+/// All links that join two boxes and have one kind.
 #[derive(Debug, Serialize)]
 pub(super) struct Bundle {
-    /// Indices of the boxes.
+    /// Indices of the boxes at both ends.
     pub(super) ends: [usize; 2],
-    /// `cable`, `circuit`, or `moved` for a circuit that does not follow a cable of the tree.
+    /// `cable`, `circuit`, or `moved` for a circuit that does not follow a cable in the tree.
     pub(super) kind: &'static str,
     #[serde(flatten)]
     pub(super) carried: Carried,
@@ -201,29 +201,29 @@ pub(super) struct Bundle {
 pub(super) struct Carried {
     pub(super) count: u64,
     pub(super) rate_bps: Num,
-    /// Loads as shares of capacity; `null` if unknown.
+    /// Loads as capacity shares; `null` if unknown.
     pub(super) busy: Option<[Num; 2]>,
     pub(super) bytes: [Num; 2],
 }
 
-/// Operations of ranks over time, in lanes.
+/// Operations over time, in lanes by rank.
 #[derive(Debug, Serialize)]
 pub(super) struct Operations<'a> {
     pub(super) title: &'a str,
     pub(super) label: &'a str,
     pub(super) to_ns: Num,
     pub(super) lanes: Vec<OperationLane>,
-    /// Palette index and meaning of each colour.
+    /// Each colour's palette index and meaning.
     pub(super) legend: Vec<(usize, &'a str)>,
-    /// Kinds of operations, each once.
+    /// Operation kinds, each once.
     pub(super) kinds: Vec<&'a str>,
-    /// Per bar: lane, start, duration, number of operations, and 1 if it is light. A bar of one
+    /// Per bar: lane, start, duration, operation count, and 1 if it is light. A bar for one
     /// operation continues with the index of its kind, its number at its rank, its peer, its bytes,
     /// and 1 if it is on the critical path. Times are in ns.
     pub(super) bars: Vec<Vec<Num>>,
 }
 
-/// A lane; lanes of one rank follow each other.
+/// A lane; lanes with one rank follow each other.
 #[derive(Debug, Serialize)]
 pub(super) struct OperationLane {
     pub(super) rank: u32,
@@ -236,11 +236,11 @@ pub(super) struct OperationLane {
 pub(super) struct Whole<'a> {
     pub(super) title: &'a str,
     pub(super) unit: &'a str,
-    /// Name, value and palette index of each part.
+    /// Each part's name, value and palette index.
     pub(super) parts: Vec<(&'a str, Num, usize)>,
 }
 
-/// Chunks in the order of time, each of which waited for the previous one.
+/// Chunks in time order, each of which waited for the previous one.
 #[derive(Debug, Serialize)]
 pub(super) struct ChunkChain<'a> {
     pub(super) title: &'a str,
@@ -248,9 +248,9 @@ pub(super) struct ChunkChain<'a> {
     pub(super) to_ns: Num,
     /// Meaning of a bar's shade.
     pub(super) shade: &'a str,
-    /// Text of each bar.
+    /// Text for each bar.
     pub(super) names: Vec<String>,
-    /// Name and unit of each number that a bar has after its times and shade.
+    /// Name and unit for each number that a bar has after its times and shade.
     pub(super) columns: &'a [(&'a str, &'a str)],
     /// Per bar: start, end, shade from 0 to 1, and a number for each column.
     pub(super) bars: Vec<Vec<Num>>,
@@ -271,7 +271,7 @@ pub(super) enum Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// Makes a picture of the drawing, with a heading and a text above it.
+    /// Makes a picture from the drawing, with a heading and a text above it.
     pub(super) fn picture(&self, title: impl Into<String>, lead: impl Into<String>) -> Picture {
         Picture {
             title: title.into(),
@@ -288,7 +288,7 @@ pub struct Picture {
     pub title: String,
     /// Text that explains how to read the drawing; empty where the axes say enough.
     pub lead: String,
-    /// Data of the drawing as JSON; `kind` names the function that draws it.
+    /// Drawing data as JSON; `kind` names the function that draws it.
     pub plot: String,
 }
 

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::plot::{Heat, Num, Picture as Shown, Plot};
 use crate::trial_data::TrialData;
 
-/// Maximum number of columns; each shows the greatest of its samples.
+/// Most columns; each shows the greatest among its samples.
 const COLUMNS: usize = 160;
-/// Maximum number of ports.
+/// Most ports that get a row.
 const PORTS: usize = 16;
 
-/// Node and port numbers.
+/// Node and port numbers, as tables have them.
 type Place = (u32, u16);
 
 /// Draws one picture for each trial, with common ports, colours and time axis; nothing for fewer
@@ -59,7 +59,7 @@ fn name(node: &str, peer: &str) -> String {
     format!("{node} → {peer}")
 }
 
-/// Cells of one picture.
+/// Cells for one picture.
 struct Picture {
     rows: Vec<String>,
     times: Vec<f64>,
@@ -68,7 +68,7 @@ struct Picture {
     values: Vec<Vec<f64>>,
 }
 
-/// Common scale: the queue in bytes with the full colour, and the end of the time axis in ns.
+/// Common scale: the queue in bytes with the full colour, and the time axis's end in ns.
 #[derive(Clone, Copy, Default)]
 struct Most {
     queue: f64,

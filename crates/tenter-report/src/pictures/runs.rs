@@ -1,4 +1,4 @@
-//! Iterations of collectives with their chunks.
+//! Iterations of collectives, with their chunks.
 
 use tenter_record::CollectiveRow;
 
@@ -6,19 +6,19 @@ use crate::chain::{Chain, Known};
 use crate::table::FLOWS;
 use crate::trial_data::{Chunk, TrialData};
 
-/// One iteration of one collective, with its completed chunks.
+/// One iteration, with its completed chunks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
-    /// Name of the iteration's job.
+    /// Name of the job that the iteration belongs to.
     pub(super) job_name: &'a str,
-    /// Row of the iteration in the summary.
+    /// The iteration's row in the summary.
     pub(super) row: &'a CollectiveRow,
     /// Chunks, in the order in which they ended.
     pub(super) chunks: &'a [Chunk],
 }
 
 impl Run<'_> {
-    /// Returns the chain of chunks that ends with the last to arrive.
+    /// Returns the chain that ends with the last chunk to arrive.
     pub(super) fn chain(&self, trial: &TrialData) -> Chain {
         let known = Known {
             unloaded: trial.unloaded.as_deref(),
@@ -38,7 +38,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns the chunks sorted by iteration; [`runs`] takes slices of the list.
+/// Returns the chunks sorted by iteration; [`runs`] takes slices from the list.
 pub(super) fn sorted_chunks(trial: &TrialData) -> Vec<Chunk> {
     let mut chunks = trial.chunks.clone();
     // The sort is stable: chunks of one iteration keep the order in which they ended.
@@ -46,7 +46,7 @@ pub(super) fn sorted_chunks(trial: &TrialData) -> Vec<Chunk> {
     chunks
 }
 
-/// Returns all iterations, in the order of the summary.
+/// Returns all iterations, in summary order.
 pub(super) fn runs<'a>(trial: &'a TrialData, chunks: &'a [Chunk]) -> Vec<Run<'a>> {
     let mut runs = Vec::new();
     for job in &trial.summary.jobs {
@@ -65,10 +65,11 @@ pub(super) fn runs<'a>(trial: &'a TrialData, chunks: &'a [Chunk]) -> Vec<Run<'a>
     runs
 }
 
-/// The iterations of one collective in a job's run order.
+/// All iterations of one collective in a job's run order.
 pub(super) type Iterations<'r, 'a> = Vec<&'r Run<'a>>;
 
-/// Groups runs by operation, and within it by collective index, in the order of first appearance.
+/// Groups runs by operation, and within it by collective index, in the order in which they first
+/// appear.
 pub(super) fn grouped_by_operation<'r, 'a>(
     runs: &'r [Run<'a>],
 ) -> Vec<(String, Vec<Iterations<'r, 'a>>)> {
@@ -90,7 +91,7 @@ pub(super) fn grouped_by_operation<'r, 'a>(
     groups
 }
 
-/// Returns the slowest iteration of each collective; measured iterations come before warm-ups.
+/// Returns each collective's slowest iteration; measured iterations come before warm-ups.
 pub(super) fn slowest<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r Run<'a>> {
     let mut slowest: Vec<&Run<'_>> = Vec::new();
     for run in runs {

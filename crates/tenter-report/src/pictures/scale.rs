@@ -5,11 +5,11 @@ use super::text::Unit;
 /// One axis of a drawing.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
-    /// Values at both ends.
+    /// Values at the axis's two ends.
     pub(super) domain: (f64, f64),
     /// True for a logarithmic axis.
     pub(super) log: bool,
-    /// Unit of the numbers beside the axis.
+    /// Unit for the numbers beside the axis.
     pub(super) unit: Unit,
 }
 
@@ -52,7 +52,7 @@ impl Scale {
     }
 }
 
-/// Returns the least of 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
+/// Returns the least multiple among 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
 fn nice_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let factors = [1.0, 2.0, 2.5, 5.0, 10.0];

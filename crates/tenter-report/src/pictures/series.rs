@@ -10,17 +10,16 @@ use crate::drawings::DrawnLine;
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
-/// Maximum number of points in a line.
+/// Most points in a line.
 const POINTS: usize = 400;
-/// Number of ports drawn one by one.
+/// Count of ports drawn one by one.
 const PORTS: usize = 8;
 const HEIGHT: f64 = 260.0;
 
-/// Heading of the pictures.
+/// Heading above the pictures over time.
 pub(super) const TITLE: &str = "Queues and pauses over time";
 
-/// Draws the deepest queues, the load of each tier, and the pauses of ports; nothing without
-/// samples.
+/// Draws the deepest queues, each tier's load, and ports' pauses; nothing without samples.
 pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
     if trial.samples.is_empty() {
         return Vec::new();
@@ -42,13 +41,13 @@ pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
 struct Series {
     end: f64,
     interval: f64,
-    /// Number of samples per bin.
+    /// Count of samples in each bin.
     together: usize,
     bins: usize,
 }
 
 impl Series {
-    /// Says how often samples were taken, and how many of them are one point.
+    /// Says how often samples were taken, and how many samples one point stands for.
     fn lead(&self) -> String {
         let together = if self.together > 1 {
             format!(
@@ -67,9 +66,9 @@ impl Series {
         Series::at_instants(&instants)
     }
 
-    /// Derives the bins. Samples are taken at multiples of an interval, and at the end of the
-    /// trial, which may be any instant. An instant without active ports leaves no samples, so the
-    /// interval is the shortest gap.
+    /// Derives the bins. Samples are taken at regular intervals, and at the trial's end, which may
+    /// be any instant. An instant without active ports leaves no samples, so the interval is the
+    /// shortest gap.
     fn at_instants(instants: &[f64]) -> Series {
         let end = instants.last().copied().unwrap_or(0.0);
         let regular = &instants[..instants.len().saturating_sub(1)];
@@ -86,7 +85,7 @@ impl Series {
         }
     }
 
-    /// Returns the length of a bin in ns. The last bin may be shorter, as it ends with the trial.
+    /// Returns a bin's length in ns. The last bin may be shorter, as it ends with the trial.
     fn step(&self) -> f64 {
         self.interval * self.together as f64
     }
@@ -98,7 +97,7 @@ impl Series {
         bin.clamp(1, self.bins) - 1
     }
 
-    /// Returns the length of one bin, in ns.
+    /// Returns one bin's length, in ns.
     fn width(&self, bin: usize) -> f64 {
         self.at(bin) - self.step() * bin as f64
     }
@@ -108,7 +107,7 @@ impl Series {
         (self.step() * (bin + 1) as f64).min(self.end)
     }
 
-    /// Makes a line of the value of each bin, 0 for a bin without a sample. A mean holds for the
+    /// Makes a line with a value for each bin, 0 for a bin without a sample. A mean holds for the
     /// whole bin, so its line starts at time 0.
     fn line(&self, name: String, values: &BTreeMap<usize, f64>, is_mean: bool) -> DrawnLine {
         let value = |bin: usize| values.get(&bin).copied().unwrap_or(0.0);
@@ -185,7 +184,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale) -> Option<Picture> {
     Some(chart.picture(lead, x, &y))
 }
 
-/// Draws the load of each tier, in per cent of its capacity.
+/// Draws each tier's load, in per cent of its capacity.
 fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale) -> Picture {
     let mut capacity: BTreeMap<Direction, f64> = BTreeMap::new();
     let mut directions: HashMap<PortKey, Direction> = HashMap::new();
@@ -230,9 +229,10 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale) -> P
     chart.picture(series.lead(), x, &y)
 }
 
-/// Draws when ports were paused by the other end, with a row for each of those paused longest.
+/// Draws when ports were paused by the other end, with a row for each port among those paused
+/// longest.
 fn pauses(trial: &TrialData, series: &Series) -> Option<Picture> {
-    /// Palette index of pauses.
+    /// Palette index for pauses.
     const PAUSED: f64 = 3.0;
     let mut totals: HashMap<PortKey, f64> = HashMap::new();
     for port in &trial.ports {
@@ -278,7 +278,7 @@ fn pauses(trial: &TrialData, series: &Series) -> Option<Picture> {
     Some(plot.picture("When ports were paused", lead))
 }
 
-/// Returns the runs of bins, first and last, in which a sample found the port paused.
+/// Returns runs of bins, first and last, in which a sample found the port paused.
 fn stretches(trial: &TrialData, series: &Series, key: PortKey) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for sample in &trial.samples {

@@ -39,8 +39,7 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// Formats a number with `significant` digits and its trailing zeros, for columns of tables:
-/// `1.500`.
+/// Formats a number with `significant` digits and its trailing zeros, for table columns: `1.500`.
 pub(super) fn fixed(value: f64, significant: i32) -> String {
     format!("{value:.*}", decimals_for(value, significant))
 }
@@ -50,7 +49,7 @@ pub(super) fn count(count: u64) -> String {
     crate::numbers::grouped(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// A unit of measure: its name, and its size in base units.
+/// A measuring unit: its name, and its size in base units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) name: &'static str,
@@ -58,7 +57,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Returns the unit of time in which `ns` is a readable number.
+    /// Returns the time unit in which `ns` is a readable number.
     pub(super) fn time(ns: f64) -> Unit {
         let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         Unit::largest(&units, ns).unwrap_or(Unit {
@@ -81,7 +80,7 @@ impl Unit {
         })
     }
 
-    /// Makes a unit of the thing that is counted.
+    /// Makes a unit that counts things.
     pub(super) fn of(name: &'static str) -> Unit {
         Unit { name, factor: 1.0 }
     }

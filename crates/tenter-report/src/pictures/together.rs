@@ -14,13 +14,13 @@ use super::{circuits, flow_sizes, jobs, queue_heat};
 use crate::drawings::{Course, Drawn, DrawnLine, envelope};
 use crate::trial_data::TrialData;
 
-/// Maximum number of ports whose queues are drawn.
+/// Most ports whose queues are drawn.
 const PORTS: usize = 4;
-/// Maximum number of points of a queue.
+/// Most points in a queue's line.
 const POINTS: usize = 800;
 const HEIGHT: f64 = 320.0;
 
-/// Makes the picture of a drawing that a study requests.
+/// Makes the picture for a drawing that a study requests.
 pub fn recorded_picture(drawn: &Drawn) -> Picture {
     let drawing = &drawn.drawing;
     let family = if drawing.shows.is_of_ports() {
@@ -88,7 +88,7 @@ fn queues(trials: &[&TrialData], names: &[String]) -> Vec<Picture> {
     pictures
 }
 
-/// Draws queues of `trials` trials, given port by port and within a port trial by trial.
+/// Draws the queues in `trials` trials, given port by port and within a port trial by trial.
 fn queue_lines(queues: &[DrawnLine], trials: usize) -> Vec<Picture> {
     if queues.is_empty() {
         return Vec::new();

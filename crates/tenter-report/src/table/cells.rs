@@ -25,7 +25,7 @@ pub(super) fn milliseconds(time: Time, decimals: usize) -> String {
     format!("{:.decimals$}", time.as_ms())
 }
 
-/// Returns the decimals for a column of milliseconds: three, or the number with which its least
+/// Returns the decimals for a column in milliseconds: three, or the number with which its least
 /// value shows three digits, but at most six (a nanosecond).
 pub(super) fn decimals(times: impl IntoIterator<Item = Option<Time>>) -> usize {
     let least = times

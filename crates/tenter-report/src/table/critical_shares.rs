@@ -1,4 +1,4 @@
-//! Critical paths of operation graphs.
+//! Critical paths through operation graphs.
 
 use tenter_record::CriticalShareRow;
 use tenter_units::Time;
@@ -7,7 +7,7 @@ use super::cells::{decimals, milliseconds};
 use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Maximum number of iterations of a job that are listed.
+/// Most iterations per job that are listed.
 const ITERATIONS: usize = 10;
 
 /// Tabulates, for each job that runs an operation graph, what its critical path consists of.

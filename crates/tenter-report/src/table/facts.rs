@@ -1,4 +1,4 @@
-//! Totals of a trial, in a sentence for each kind.
+//! A trial's totals, in a sentence for each kind.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ fn total(totals: &Totals) -> Fact {
     Fact::new("total", text)
 }
 
-/// Describes the fabric's power.
+/// Describes the power that the fabric takes.
 fn power(power: &PowerRow) -> Fact {
     let short = |value: f64| format!("{value:.*}", decimals_for(value, 4));
     let of = |value: Option<f64>| optional(value, short);
@@ -101,7 +101,7 @@ fn lost(totals: &Totals) -> Option<Fact> {
     (!places.is_empty()).then(|| Fact::new("lost", places.join(", ")))
 }
 
-/// Describes the share of the links' bytes that is not data.
+/// Describes how much on the links is not data.
 fn wire(totals: &Totals) -> Option<Fact> {
     if totals.wire_bytes == 0 {
         return None;
@@ -122,7 +122,7 @@ fn wire(totals: &Totals) -> Option<Fact> {
     Some(Fact::new("wire", text))
 }
 
-/// Names the pause bytes on the wire: without any pause frame they are flow-control packets of a
+/// Names the pause bytes on the wire: without any pause frame they are flow-control packets in a
 /// credit-based fabric.
 fn pause_word(totals: &Totals) -> &'static str {
     let told = totals.xoff_frames + totals.notice_frames > 0;
@@ -164,7 +164,7 @@ fn pauses(summary: &Summary) -> Option<Fact> {
     Some(Fact::new(label, text))
 }
 
-/// Formats the longest paused time of a port as a share of the trial.
+/// Formats a port's longest paused time as a share of the trial.
 pub(super) fn of_trial(summary: &Summary) -> String {
     let simulated = summary.engine.simulated_ns;
     if simulated <= 0.0 {
@@ -212,7 +212,7 @@ fn marks(totals: &Totals) -> Option<Fact> {
     Some(Fact::new("marks", text))
 }
 
-/// Describes how the engine ran, with the digest of the results.
+/// Describes how the engine ran, with the results' digest.
 pub(super) fn engine(engine: &EngineStats) -> Fact {
     let hops = engine.packet_hops as f64;
     let mut text = format!(

@@ -8,8 +8,8 @@ use super::section::Section;
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Tabulates the flows of each job that runs a workload of flows: all flows, then those of each
-/// tenth of its size distribution.
+/// Tabulates the flows for each job that runs a flow workload: all flows, then those in each tenth
+/// of its size distribution.
 pub(super) fn sections(rows: &[FlowSizeRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {

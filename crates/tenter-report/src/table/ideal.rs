@@ -1,4 +1,5 @@
-//! Ideal ratios: times over those of the same transfers on a full mesh of links at port speed.
+//! Ideal ratios: times over those that the same transfers take on a full mesh with links at port
+//! speed.
 
 use tenter_record::{CollectiveRow, JobSummary};
 

@@ -10,7 +10,7 @@ use super::section::{CaptionedTable, Section};
 use crate::numbers::grouped;
 use crate::text_table::TextTable;
 
-/// Describes the last iteration of each job, with a table of bytes by parallelism.
+/// Describes each job's last iteration, with a table that shows bytes by parallelism.
 pub(super) fn sections(rows: &[InferenceRow], pools: &[InferencePoolRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
@@ -75,7 +75,7 @@ fn ms(time: Time) -> String {
     format!("{:.3}", time.as_ns() / 1e6)
 }
 
-/// Describes a pool's duration as the sum of its parts, without those that took no time.
+/// Describes a pool's duration as the sum over its parts, without those that took no time.
 fn sum(row: &InferencePoolRow) -> String {
     let mut text = format!(
         "pool {} ({} ranks, {} batches, {:.1} GB of memory): {} s = compute {}",

@@ -1,4 +1,4 @@
-//! Slowdown of jobs by each other.
+//! Slowdown that jobs cause each other.
 
 use tenter_record::InterferenceRow;
 
@@ -6,11 +6,10 @@ use super::cells::{decimals, milliseconds, optional};
 use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Maximum number of columns that fit on a screen; `interference.parquet` has all of them.
+/// Most columns that fit on a screen; `interference.parquet` has them all.
 const BESIDE_SHOWN: usize = 12;
 
-/// Tabulates the times of jobs alone and together, with a column for each other job if pairs were
-/// run.
+/// Tabulates jobs' times alone and together, with a column for each other job if pairs were run.
 pub(super) fn section(rows: &[InterferenceRow]) -> Option<Section> {
     if rows.is_empty() {
         return None;

@@ -10,10 +10,10 @@ use super::section::{CaptionedTable, Section};
 use crate::numbers::{binary_size, grouped, si};
 use crate::text_table::{TextColumn, TextTable};
 
-/// Collective name in rows of flow workloads.
+/// Collective name in rows for flow workloads.
 pub(crate) const FLOWS: &str = "flows";
 
-/// Collective name in rows of operation graphs.
+/// Collective name in rows for operation graphs.
 pub(crate) const GRAPH: &str = "operations";
 
 /// A column with a rate of collectives.
@@ -39,8 +39,8 @@ const OF_COLLECTIVES: [RateColumn; 4] = [
     rate("ideal", "%", |row| row.percent_of_ideal),
 ];
 
-/// Returns the rate columns that suit all rows. Flows of a load have neither an algorithm bandwidth
-/// nor an ideal time, and a graph of operations is no single collective.
+/// Returns the rate columns that suit all rows. A load's flows have neither an algorithm bandwidth
+/// nor an ideal time, and an operation graph is no single collective.
 fn rate_columns<'a>(
     mut rows: impl Iterator<Item = &'a CollectiveRow> + Clone,
 ) -> &'static [RateColumn] {
@@ -53,7 +53,7 @@ fn rate_columns<'a>(
     }
 }
 
-/// True if a job consists of a load of flows alone, whose end says nothing about the network.
+/// True if a job consists only of a load of flows, whose end says nothing about the network.
 pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
     let mut rows = job.collectives.iter();
     !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
@@ -129,7 +129,7 @@ fn failure(row: &JobRow) -> Vec<String> {
     reasons.map(line).collect()
 }
 
-/// Describes the bytes that a background load has moved; nothing of it is measured.
+/// Describes the bytes that a background load has moved; nothing in it is measured.
 fn background(job: &JobSummary) -> String {
     let row = &job.job;
     let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
@@ -142,8 +142,7 @@ fn background(job: &JobSummary) -> String {
     text
 }
 
-/// Returns the rows of a job, with all iterations of a collective together, whatever ran between
-/// them.
+/// Returns a job's rows, with all iterations of a collective together, whatever ran between them.
 fn operations(job: &JobSummary) -> Vec<&CollectiveRow> {
     let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
     rows.sort_by_key(|row| (row.index, row.iteration));
@@ -231,7 +230,7 @@ fn fcts(row: &CollectiveRow) -> [Option<Time>; 5] {
     ]
 }
 
-/// Formats a completion time as in the head of a job: `33.161 ms`.
+/// Formats a completion time as a job's head has it: `33.161 ms`.
 pub fn printed_time(time: Time) -> String {
     format!("{} ms", milliseconds(time, decimals([Some(time)])))
 }

@@ -1,4 +1,4 @@
-//! Text that trainings and inferences share: sums of times, and bytes by parallelism.
+//! Text that trainings and inferences share: time sums, and bytes by parallelism.
 
 use std::fmt::Write;
 

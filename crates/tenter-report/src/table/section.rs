@@ -1,17 +1,17 @@
-//! Sections of a trial's summary, which the terminal prints, and page and reports show.
+//! A trial summary's sections, which the terminal prints, and page and reports show.
 
 use std::fmt;
 
 use crate::text_table::TextTable;
 
-/// One answer of a trial.
+/// One answer from a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Subject with its main number: `tester: 8 ranks, JCT 33.161 ms`.
     pub title: String,
     /// Further remarks, a sentence each.
     pub lines: Vec<String>,
-    /// Tables below the remarks.
+    /// Tables that follow the remarks.
     pub tables: Vec<CaptionedTable>,
     /// Remark on what the tables leave out; empty where they are whole.
     pub remark: String,
@@ -22,12 +22,12 @@ pub struct Section {
 pub struct CaptionedTable {
     /// Subject of the rows; empty where the section's title says it.
     pub caption: String,
-    /// Table of formatted cells; without columns there is nothing to show.
+    /// Table with formatted cells; without columns there is nothing to show.
     pub table: TextTable,
 }
 
 impl Section {
-    /// Makes a section of one table.
+    /// Makes a section from one table.
     pub(crate) fn of_table(title: String, table: TextTable) -> Section {
         Section {
             title,
@@ -65,12 +65,12 @@ impl fmt::Display for Section {
     }
 }
 
-/// A number of the whole trial, in a sentence.
+/// A number for the whole trial, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Kind of the fact: `total`, `pauses`, `engine`.
+    /// Kind: `total`, `pauses`, `engine` and others.
     pub label: &'static str,
-    /// Sentence that states it.
+    /// Sentence that states the fact.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Headline numbers of a trial.
+//! A trial's headline numbers.
 
 use tenter_record::{CollectiveRow, InferenceRow, JobSummary, PowerRow, Summary, TrainingStepRow};
 
@@ -11,9 +11,9 @@ use crate::numbers::{binary_size, decimals_for, grouped};
 /// One number with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Name of the number.
+    /// Name above the number.
     pub label: &'static str,
-    /// Number with its unit.
+    /// Number, formatted with its unit.
     pub value: String,
     /// Subject of the number, or related numbers.
     pub note: String,
@@ -29,8 +29,8 @@ impl Tile {
     }
 }
 
-/// Returns the headline numbers by what the trial ran: a training's step and MFU, request times of
-/// an inference, or the collective with the lowest share of its ideal; then what the fabric lost,
+/// Returns the headline numbers by what the trial ran: a training's step and MFU, an inference's
+/// request times, or the collective with the lowest share of its ideal; then what the fabric lost,
 /// paused and marked.
 pub fn tiles(summary: &Summary) -> Vec<Tile> {
     let mut tiles = vec![end(summary)];
@@ -47,13 +47,13 @@ pub fn tiles(summary: &Summary) -> Vec<Tile> {
     tiles
 }
 
-/// Returns the last row of each job.
+/// Returns each job's last row.
 fn last_of_jobs<R>(rows: &[R], job: impl Fn(&R) -> u32) -> impl Iterator<Item = &R> {
     rows.chunk_by(move |a, b| job(a) == job(b))
         .filter_map(<[R]>::last)
 }
 
-/// Returns the end of the longest job.
+/// Returns when the longest job ended.
 fn end(summary: &Summary) -> Tile {
     const JCT: &str = "Job completion time";
     let done = summary.longest_job();
@@ -76,7 +76,7 @@ fn end(summary: &Summary) -> Tile {
     Tile::new(label, printed_time(jct), note)
 }
 
-/// Returns the tiles of a training step.
+/// Returns a training step's tiles.
 fn training(row: &TrainingStepRow) -> [Tile; 3] {
     let note = format!(
         "{}: compute {} s, exposed communication {} s",
@@ -93,7 +93,7 @@ fn training(row: &TrainingStepRow) -> [Tile; 3] {
     ]
 }
 
-/// Returns the tiles of an inference.
+/// Returns an inference's tiles.
 fn inference(row: &InferenceRow) -> [Tile; 3] {
     let times = [
         Some(row.ttft_p50),
@@ -125,8 +125,8 @@ fn inference(row: &InferenceRow) -> [Tile; 3] {
     ]
 }
 
-/// Returns the tiles of the collective with the lowest share of its ideal. If none has an ideal, as
-/// with flows, returns the goodput of the largest one.
+/// Returns the tiles for the collective with the lowest share of its ideal. If none has an ideal,
+/// as with flows, returns the largest one's goodput.
 fn collective(summary: &Summary) -> Vec<Tile> {
     let number = |value: Option<f64>, unit| optional(value, |value| format!("{value:.2} {unit}"));
     let note = |(job, row): (&JobSummary, &CollectiveRow)| {
@@ -162,7 +162,7 @@ fn collective(summary: &Summary) -> Vec<Tile> {
     largest.map(goodput).into_iter().collect()
 }
 
-/// Returns the tiles of what the fabric lost, paused and marked.
+/// Returns the tiles for what the fabric lost, paused and marked.
 fn fabric(summary: &Summary) -> [Tile; 3] {
     let totals = &summary.totals;
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
@@ -206,7 +206,7 @@ fn fabric(summary: &Summary) -> [Tile; 3] {
     ]
 }
 
-/// Returns the tile of the fabric's power.
+/// Returns the tile for the fabric's power.
 fn power(power: &PowerRow) -> Tile {
     let watts = |value: f64| format!("{value:.*} W", decimals_for(value, 4));
     let shown = |value: Option<f64>| optional(value, watts);

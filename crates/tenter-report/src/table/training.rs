@@ -7,10 +7,10 @@ use super::section::Section;
 use crate::numbers::grouped;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Maximum number of steps that are listed.
+/// Most steps that are listed.
 const STEPS: usize = 10;
 
-/// Describes the last step of each training, then lists the steps.
+/// Describes each training's last step, then lists the steps.
 pub(super) fn sections(rows: &[TrainingStepRow]) -> Vec<Section> {
     let mut sections = Vec::new();
     for job in rows.chunk_by(|a, b| a.job == b.job) {
@@ -38,7 +38,7 @@ pub(super) fn sections(rows: &[TrainingStepRow]) -> Vec<Section> {
     sections
 }
 
-/// Describes a step as the sum of its parts, without those that took no time.
+/// Describes a step as the sum over its parts, without those that took no time.
 fn sum(row: &TrainingStepRow) -> String {
     let mut text = format!(
         "step {} s = compute {}",
