@@ -70,7 +70,7 @@ fn between(from: f64, to: f64) -> f64 {
 /// The chain for one iteration of one collective.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// Links in time order.
+    /// Links in time order, the last chunk to arrive at the end.
     pub links: Vec<Link>,
     /// True if `alone` comes from the trial's plan, not from the fastest chunk.
     pub knows_alone: bool,

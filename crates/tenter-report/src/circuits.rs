@@ -61,7 +61,7 @@ pub(crate) struct Link {
     pub(crate) ends: (u32, u32),
     /// Kind that these links share.
     pub(crate) kind: Kind,
-    /// Count of parallel links.
+    /// Count of parallel links that are drawn as one.
     pub(crate) count: u64,
     /// Total line rate in Gb/s, from the first end to the second and back.
     pub(crate) gbps: [f64; 2],
@@ -325,7 +325,7 @@ fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     longest
 }
 
-/// A trial's sampling instants.
+/// Sampling instants in a trial, as its samples show them.
 struct Sampled {
     /// Sampling interval in ns; `None` without samples.
     interval: Option<f64>,

@@ -1,4 +1,4 @@
-//! Tables for a comparison.
+//! Tables for a comparison of trials.
 
 use tenter_record::ComparisonRow;
 use tenter_units::Time;
@@ -212,7 +212,7 @@ fn against(rows: &[ComparisonRow]) -> String {
 #[derive(Clone, Copy)]
 pub(crate) struct TimeUnit {
     pub(crate) name: &'static str,
-    /// Duration in ns.
+    /// Duration of the unit, in ns.
     ns: f64,
 }
 

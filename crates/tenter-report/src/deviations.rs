@@ -345,7 +345,7 @@ pub(crate) fn deviation_sections(rows: &[DeviationRow]) -> Vec<Section> {
     blocks(rows).filter_map(section).collect()
 }
 
-/// Renders [`deviation_sections`] as plain text.
+/// Renders the tables for people as text, a section for each file and operation.
 pub fn deviation_table(rows: &[DeviationRow]) -> String {
     let sections = deviation_sections(rows).into_iter();
     sections.map(|section| section.to_string()).collect()

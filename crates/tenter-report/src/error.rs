@@ -28,7 +28,7 @@ pub enum TrialError {
         action: &'static str,
         /// Parquet file that was to be read or written.
         path: PathBuf,
-        /// The Parquet library's error.
+        /// Error that the Parquet library returned.
         source: ParquetError,
     },
     /// A JSON file or a table does not have the content that this version writes.

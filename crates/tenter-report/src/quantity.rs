@@ -5,11 +5,11 @@
 pub(crate) enum Measure {
     Plain,
     Percent,
-    /// A time, in nanoseconds.
+    /// A time, which [`quantity`] returns in ns.
     Time,
-    /// A size, in bytes.
+    /// A size, which [`quantity`] returns in bytes.
     Size,
-    /// A rate, in Gb/s.
+    /// A rate, which [`quantity`] returns in Gb/s.
     Rate,
 }
 

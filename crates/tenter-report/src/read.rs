@@ -63,7 +63,7 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
     Counts::read(&InFolder(folder))
 }
 
-/// A trial folder's tables.
+/// Reads tables from the trial folder at this path.
 struct InFolder<'a>(&'a Path);
 
 impl ReadTable for InFolder<'_> {

@@ -37,9 +37,9 @@ pub struct ShownCell {
 pub struct BestVariant {
     /// Point index in the record.
     pub point: usize,
-    /// Best variant's index.
+    /// Index of the best variant in the record.
     pub variant: usize,
-    /// Next best variant's index.
+    /// Index of the next best variant in the record.
     pub runner_up: usize,
     /// Difference from the next best, such as `37.2 % less`.
     pub difference: String,

@@ -62,7 +62,7 @@ pub enum Format {
 /// A trial to be printed.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialReport<'a> {
-    /// The trial's summary.
+    /// Summary to be printed.
     pub summary: &'a Summary,
     /// Fabric in one line: NICs, switches, rate, load balancing.
     pub fabric: &'a str,

@@ -29,7 +29,7 @@ enum Source {
     Summary(Vec<ColumnArray>),
 }
 
-/// A file's row groups.
+/// Row groups in a Parquet file.
 struct Groups {
     path: PathBuf,
     reader: SerializedFileReader<File>,

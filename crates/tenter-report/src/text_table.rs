@@ -11,7 +11,7 @@ pub enum Align {
     Right,
 }
 
-/// A column's head.
+/// Head and alignment for a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextColumn {
     /// First line in the head.
@@ -63,7 +63,7 @@ impl TextTable {
         self.rows.push(row);
     }
 
-    /// Returns the columns' heads.
+    /// Returns the heads, one for each column.
     pub fn columns(&self) -> &[TextColumn] {
         &self.columns
     }

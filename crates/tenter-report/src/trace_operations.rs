@@ -17,10 +17,10 @@ const STREAMS: usize = 100_000_000;
 const PATHS: usize = 200_000_000;
 const RECORDINGS: usize = 300_000_000;
 
-/// A trial's operations.
+/// Operations that a trial recorded, with their critical paths.
 #[derive(Default)]
 pub(crate) struct Operations {
-    /// Job names, by index.
+    /// Job names, by job index.
     pub(crate) jobs: Vec<String>,
     pub(crate) rows: Vec<OperationRow>,
     pub(crate) path: Vec<CriticalPathRow>,

@@ -26,7 +26,7 @@ pub struct Chunk {
     pub job: u32,
     /// Collective index in the job's run order.
     pub collective: u32,
-    /// Iteration, counted from 0.
+    /// Iteration of the collective, counted from 0.
     pub iteration: u32,
     /// Chunk index within the collective's buffer.
     pub chunk: u32,
@@ -81,14 +81,14 @@ pub struct PortSample {
     pub paused: bool,
 }
 
-/// A trial folder's content.
+/// Content of a trial folder, in memory.
 #[derive(Clone, Debug)]
 pub struct TrialData {
     /// Path to the trial folder.
     pub path: PathBuf,
-    /// Manifest, from `manifest.json`.
+    /// Program, machine and completion, from `manifest.json`.
     pub manifest: Manifest,
-    /// Summary, from `summary.json`.
+    /// Results, from `summary.json`.
     pub summary: Summary,
     /// Effective configuration: the text in `config.yaml`.
     pub config: String,

@@ -41,7 +41,7 @@ pub struct OperationsOf {
 /// Sums over recorded operations with one kind; times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Count of operations.
+    /// Count of operations in the sums.
     pub count: u64,
     /// Sum of the recorded durations.
     pub recorded: f64,
@@ -54,7 +54,7 @@ pub struct Recorded {
 pub struct Spans {
     /// Span in the recording, by its own clock.
     pub recorded: Span,
-    /// Span in simulated time.
+    /// Span in simulated time, in ns.
     pub simulated: Span,
 }
 

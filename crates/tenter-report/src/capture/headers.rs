@@ -40,7 +40,7 @@ const ASKS_FOR_ACK: u8 = 0x80;
 /// AETH syndrome for an ACK without end-to-end credits.
 const SYNDROME_ACK: u8 = 0x1f;
 const SYNDROME_SEQUENCE_ERROR: u8 = 0x60;
-/// Q_Key for the general services interface, to which connection management belongs.
+/// `Q_Key` for the general services interface, to which connection management belongs.
 const QUEUE_KEY: u32 = 0x8001_0000;
 const MANAGEMENT_BYTES: usize = 256;
 

@@ -25,7 +25,7 @@ const INTERFACE_SPEED: u16 = 8;
 const INTERFACE_RESOLUTION: u16 = 9;
 const PACKET_FLAGS: u16 = 2;
 
-/// Timestamp resolution: picoseconds (10⁻¹² s).
+/// Timestamp resolution: the exponent 12 stands for picoseconds, 10⁻¹² s.
 const PICOSECONDS: u8 = 12;
 
 /// A block to which fields are still being added.

@@ -13,7 +13,7 @@ pub struct MeasuredRow {
     pub busbw: Option<f64>,
 }
 
-/// Measurements for one operation.
+/// Measurements for one operation, size by size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// File name, under which tables show the measurement.

@@ -8,7 +8,7 @@ use crate::table::Section;
 pub struct PictureGroup {
     /// Identifier that requests name: one word without spaces.
     pub name: &'static str,
-    /// Heading above the pictures.
+    /// Heading that pages show above the pictures.
     pub title: &'static str,
     /// Pictures in the order in which they are shown.
     pub pictures: Vec<Picture>,

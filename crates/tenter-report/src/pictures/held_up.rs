@@ -36,7 +36,6 @@ impl<'a> Ports<'a> {
         self.of_node.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns a NIC's port.
     fn nic(&self, host: u32) -> Option<&'a PortRow> {
         self.node(host).first().copied()
     }
@@ -142,7 +141,7 @@ pub struct HeldUp {
     pub job_name: String,
     /// Collective index in the job's run order.
     pub collective: u32,
-    /// Iteration that took longest.
+    /// Iteration that took longest, counted from 0.
     pub iteration: u32,
     /// Collective, algorithm, and size in bytes.
     pub operation: (String, String, u64),

@@ -4,7 +4,7 @@ use tenter_record::PortRow;
 
 /// A metric for the link that a port sends over.
 pub(super) struct LinkMetric {
-    /// Key for its button.
+    /// Key that selects the metric's button.
     pub(super) word: &'static str,
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
@@ -29,7 +29,7 @@ impl LinkMetric {
     }
 }
 
-/// Metrics in button order.
+/// Metrics in the order in which pages show their buttons.
 pub(super) const METRICS: [LinkMetric; 4] = [
     LinkMetric {
         word: "u",

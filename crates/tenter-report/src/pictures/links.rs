@@ -12,7 +12,7 @@ use tenter_record::{Direction, Tiers};
 
 /// Most cells per direction; beyond it, neighbours share a cell that shows the greatest value.
 const CELLS: usize = 4_096;
-/// Most rows per direction.
+/// Most rows in a picture of one direction.
 const ROWS: usize = 128;
 
 /// Heading above the pictures of links.

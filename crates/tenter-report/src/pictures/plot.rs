@@ -215,7 +215,7 @@ pub(super) struct Operations<'a> {
     pub(super) lanes: Vec<OperationLane>,
     /// Each colour's palette index and meaning.
     pub(super) legend: Vec<(usize, &'a str)>,
-    /// Operation kinds, each once.
+    /// Operation kinds, each once; bars refer to them by index.
     pub(super) kinds: Vec<&'a str>,
     /// Per bar: lane, start, duration, operation count, and 1 if it is light. A bar for one
     /// operation continues with the index of its kind, its number at its rank, its peer, its bytes,
@@ -248,7 +248,7 @@ pub(super) struct ChunkChain<'a> {
     pub(super) to_ns: Num,
     /// Meaning of a bar's shade.
     pub(super) shade: &'a str,
-    /// Text for each bar.
+    /// Text that the page shows for each bar.
     pub(super) names: Vec<String>,
     /// Name and unit for each number that a bar has after its times and shade.
     pub(super) columns: &'a [(&'a str, &'a str)],

@@ -59,7 +59,7 @@ fn name(node: &str, peer: &str) -> String {
     format!("{node} → {peer}")
 }
 
-/// Cells for one picture.
+/// Cells for one trial's picture.
 struct Picture {
     rows: Vec<String>,
     times: Vec<f64>,

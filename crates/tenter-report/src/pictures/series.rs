@@ -232,7 +232,7 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale) -> P
 /// Draws when ports were paused by the other end, with a row for each port among those paused
 /// longest.
 fn pauses(trial: &TrialData, series: &Series) -> Option<Picture> {
-    /// Palette index for pauses.
+    /// Palette index that bars for pauses have.
     const PAUSED: f64 = 3.0;
     let mut totals: HashMap<PortKey, f64> = HashMap::new();
     for port in &trial.ports {

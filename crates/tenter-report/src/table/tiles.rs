@@ -1,4 +1,4 @@
-//! A trial's headline numbers.
+//! Headline numbers that a page shows as tiles.
 
 use tenter_record::{CollectiveRow, InferenceRow, JobSummary, PowerRow, Summary, TrainingStepRow};
 
@@ -11,7 +11,7 @@ use crate::numbers::{binary_size, decimals_for, grouped};
 /// One number with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Name above the number.
+    /// Short name that stands above the number.
     pub label: &'static str,
     /// Number, formatted with its unit.
     pub value: String,
@@ -93,7 +93,7 @@ fn training(row: &TrainingStepRow) -> [Tile; 3] {
     ]
 }
 
-/// Returns an inference's tiles.
+/// Returns the tiles for requests to a model.
 fn inference(row: &InferenceRow) -> [Tile; 3] {
     let times = [
         Some(row.ttft_p50),
