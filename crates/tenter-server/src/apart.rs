@@ -1,4 +1,4 @@
-//! Moves blocking work off the threads of `tokio`.
+//! Moves blocking work off `tokio`'s threads.
 
 use crate::error::ApiError;
 

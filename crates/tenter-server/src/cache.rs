@@ -1,4 +1,4 @@
-//! Caches columns of trial tables in memory: the pictures of one page ask for the same ones
+//! Caches columns from trial tables in memory: the pictures on one page ask for the same ones
 //! repeatedly.
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const VALUES_MAX: usize = 32 << 20;
 /// A column leaves the cache when no request has used it for this time.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// Key of a cached column: trial folder, modification time of its manifest, table, column. The
+/// Key for a cached column: trial folder, the manifest's modification time, table, column. The
 /// manifest is written when a trial ends, so a rerun in the same folder misses the cache.
 type Key = (PathBuf, Option<SystemTime>, &'static str, String);
 
@@ -38,7 +38,7 @@ impl Cache {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a numeric column of `table`, NaN where a row has no value, from memory if it is
+    /// Returns a numeric column in `table`, NaN where a row has no value, from memory if it is
     /// cached.
     pub(crate) fn column(
         &self,
@@ -72,7 +72,7 @@ impl Cache {
         Ok(values)
     }
 
-    /// Returns the columns `names` of one table, in that order.
+    /// Returns the columns `names` from one table, in that order.
     pub(crate) fn columns<const N: usize>(
         &self,
         folder: &Path,

@@ -1,7 +1,7 @@
-//! Limits of connections: their number, the time that each may take, and the choice of one to close
-//! when a new one finds no room.
+//! Limits on connections: their number, the time that each may take, and the choice which one to
+//! close when a new one finds no room.
 //!
-//! A connection costs memory and a file descriptor, of which a process has some 1,000. A client
+//! A connection costs memory and a file descriptor; a process has some 1,000 descriptors. A client
 //! that holds many connections, on purpose or because a laptop sleeps, must not keep others out:
 //! when all places are taken, the server closes the connection that has been least useful for
 //! longest.
@@ -27,18 +27,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::time::Sleep;
 
-/// Maximum number of connections at once. A browser holds six, and an event stream for each page.
+/// Most connections at once. A browser holds six, and an event stream for each page.
 const CONNECTIONS_MAX: usize = 128;
-/// Time limit for the head of a request, and for an idle connection until its next request.
+/// Time limit for a request's head, and for an idle connection until its next request.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
 /// Time limit for a send that makes no progress because the client reads nothing.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
 /// A connection whose send has made no progress for this time may be closed for a new one.
 const STALLED: Duration = Duration::from_secs(2);
-/// Grace time of an idle connection: before it has passed, others are closed first, because its
+/// Grace time for an idle connection: before it has passed, others are closed first, because its
 /// request may be on its way.
 const FRESH: Duration = Duration::from_secs(1);
-/// Read and write buffer of a connection, in bytes. A request head beyond this is refused.
+/// A connection's read and write buffer, in bytes. A request head beyond this is refused.
 const BUFFER: usize = 64 << 10;
 /// Pause after a failed `accept`, and between two looks at the open connections at shutdown.
 const REST: Duration = Duration::from_millis(50);
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Serves the requests of one connection, one after the other.
+/// Serves one connection's requests, one after the other.
 async fn answer(
     stream: TcpStream,
     place: Arc<Place>,
@@ -130,12 +130,13 @@ fn is_endless(answer: &Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Current use of a connection. The order is that of eviction: the first variant is closed first.
+/// Current use of a connection. The order is that in which connections give way: the first variant
+/// is closed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     /// Idle, or the client has not sent its request to the end.
     Waits,
-    /// The client reads nothing of its answer.
+    /// The client reads nothing from its answer.
     Stalls,
     /// Carries an event stream; its client reconnects by itself.
     Streams,
@@ -145,11 +146,11 @@ enum Use {
     Answers,
 }
 
-/// State of one open connection, shared by its task, its stream and the list of places.
+/// State of one open connection, shared by its task, its stream and the list with all places.
 pub(crate) struct Place {
     number: u64,
     used: Mutex<(Use, Instant)>,
-    /// Start of the time since which the socket takes no bytes; `None` while it takes them.
+    /// Time since which the socket takes no bytes; `None` while it takes them.
     stalled: Mutex<Option<Instant>>,
     gives_way: Notify,
     connections: Arc<Connections>,
@@ -192,7 +193,7 @@ impl Place {
     }
 }
 
-/// All open connections.
+/// All open connections, by number.
 #[derive(Default)]
 struct Connections {
     places: Mutex<Places>,
@@ -238,7 +239,7 @@ impl Connections {
     }
 }
 
-/// Gives the place back when the task of its connection ends, for whatever reason.
+/// Gives the place back when its connection's task ends, for whatever reason.
 struct Leaves(Arc<Place>);
 
 impl Drop for Leaves {
@@ -247,7 +248,7 @@ impl Drop for Leaves {
     }
 }
 
-/// Body of an answer. When it is dropped, sent or not, its connection counts as idle again.
+/// Answer body. When it is dropped, sent or not, its connection counts as idle again.
 struct Answered {
     body: Body,
     place: Arc<Place>,

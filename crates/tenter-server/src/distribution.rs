@@ -2,15 +2,16 @@
 
 /// Up to this many values, each one becomes a point.
 const ALL: usize = 2_048;
-/// Number of points with even spacing in rank.
+/// Count of points with even spacing in rank.
 const EVEN: usize = 512;
 // Number of points towards the end, with even spacing in the logarithm of the distance from it.
 const TAIL: usize = 512;
-/// Maximum number of points of the last thousandth, where tails are read.
+/// Most points in the last thousandth, where tails are read.
 const LAST: usize = 1_024;
 
-/// Returns points of the distribution of `values`, which ascend: a value, and the share of values
-/// that are no greater. Points are exact: each is one of the values, none is interpolated.
+/// Returns points on the cumulative distribution of `values`, which ascend: a value, and the share
+/// of values that are no greater. Points are exact: each is one of the values, none is
+/// interpolated.
 pub(crate) fn points(values: &[f64]) -> Vec<(f64, f64)> {
     let count = values.len();
     let mut places: Vec<usize> = if count <= ALL {

@@ -116,7 +116,7 @@ impl ApiError {
         ApiError::new(StatusCode::CONFLICT, message)
     }
 
-    /// Makes a 500: a defect of Tenter, not of the request.
+    /// Makes a 500: a defect in Tenter, not in the request.
     pub(crate) fn internal(message: &str) -> ApiError {
         ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,

@@ -7,16 +7,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-/// Number of past events kept for clients that reconnect.
+/// Count of past events kept for clients that reconnect.
 const KEPT: usize = 4_096;
 
-/// One event.
+/// An event that was sent to clients.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) id: u64,
-    /// Name of the event, such as `trial` or `progress`.
+    /// Event name, such as `trial` or `progress`.
     pub(crate) topic: &'static str,
-    /// Body as JSON.
+    /// Event body, as JSON.
     pub(crate) data: String,
 }
 
@@ -35,8 +35,8 @@ struct Ring {
 pub(crate) enum Missed {
     /// The events since then, in order.
     Events(Vec<Arc<Told>>),
-    /// Some events are no longer kept, or the number is not one of this server: the client must
-    /// reload its state.
+    /// Some events are no longer kept, or the number is from another server: the client must reload
+    /// its state.
     TooMuch,
 }
 

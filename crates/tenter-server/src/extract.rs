@@ -1,4 +1,4 @@
-//! Request parts. A part that does not parse is refused in the form of every other error.
+//! Request parts. A part that does not parse is refused in the same form as every other error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::connections::Place;
 use crate::error::ApiError;
 use crate::state::{App, Shared};
 
-/// Maximum length of a request body, in bytes: a scenario of 8 MiB, escaped as JSON.
+/// Longest request body, in bytes: a scenario of 8 MiB, escaped as JSON.
 const BODY_MAX: usize = 64 << 20;
-/// Bodies beyond this length, in bytes, are read one at a time, so that all of them together take
-/// no more memory than one.
+/// Bodies beyond this length, in bytes, are read one at a time, so that all together take no more
+/// memory than one.
 const SMALL_BODY: usize = 1 << 20;
-/// Time limit for the next part of a body.
+/// Time limit for a body's next part.
 const PART_PATIENCE: Duration = Duration::from_secs(15);
-/// Time limit for the rest of a body beyond [`SMALL_BODY`], because other requests wait for it.
+/// Time limit for what remains of a body beyond [`SMALL_BODY`], because other requests wait for it.
 const LARGE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A JSON body, and for a large one the permit that keeps other large bodies waiting until it is
@@ -100,7 +100,7 @@ fn too_long() -> ApiError {
     )
 }
 
-/// Path parameters of a route.
+/// A route's path parameters.
 pub(crate) struct At<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
@@ -119,7 +119,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     }
 }
 
-/// Query parameters of a route.
+/// A route's query parameters.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

@@ -1,4 +1,4 @@
-//! Checks that every request must pass: a name of this server in `Host`, no foreign `Origin`, a
+//! Checks that every request must pass: a `Host` that names this server, no foreign `Origin`, a
 //! JSON body if it changes something, and the token where one is required.
 
 use std::net::SocketAddr;
@@ -15,8 +15,8 @@ use axum::response::{IntoResponse, Response};
 use crate::error::ApiError;
 use crate::state::{App, Shared};
 
-/// Content security policy of answers: the page loads nothing from elsewhere, and no other page can
-/// show it in a frame.
+/// Content security policy for answers: the page loads nothing from elsewhere, and no other page
+/// can show it in a frame.
 const POLICY: &str = "default-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; object-src 'none'; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -98,8 +98,8 @@ fn is_own_origin(app: &App, origin: &str) -> bool {
     host.is_some_and(|host| is_own(app, host))
 }
 
-/// True if `host` is a name of this server. A server that listens on all addresses accepts any IP
-/// address with its port: an attacker can make a name resolve to this machine, but not a number.
+/// True if `host` names this server. A server that listens on all addresses accepts any IP address
+/// with its port: an attacker can make a name resolve to this machine, but not a number.
 fn is_own(app: &App, host: &str) -> bool {
     let by_number = || {
         let address = host.parse::<SocketAddr>();

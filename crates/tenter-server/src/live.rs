@@ -9,9 +9,9 @@ use tenter_record::SampleRow;
 /// A trial counts as watched for this time after a request for its sample.
 const WATCHED: Duration = Duration::from_secs(5);
 
-/// State of a running trial in its last sampling interval.
+/// A running trial's state in its last sampling interval.
 ///
-/// Rows are copied only while a client watches, and only those of the last instant: a trial that is
+/// Rows are copied only while a client watches, and only those at the last instant: a trial that is
 /// not watched pays for one look at a lock and a clock with each batch of samples.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
@@ -20,14 +20,14 @@ pub(crate) struct Live {
     seen: Mutex<Seen>,
 }
 
-/// The rows of one sampling instant.
+/// Rows from one sampling instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Sampling instant, in ns since the start of the simulation; `None` before the first sample.
+    /// Sampling instant, in ns since the simulation began; `None` before the first sample.
     pub(crate) time_ns: Option<f64>,
     /// Time since the previous instant, in ns.
     pub(crate) interval_ns: f64,
-    /// Samples of the ports that were active.
+    /// Samples at ports that were active.
     pub(crate) rows: Vec<SampleRow>,
 }
 
@@ -36,19 +36,19 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
-    /// Notes the plan of the trial when it starts.
+    /// Notes the trial's plan when the trial starts.
     pub(crate) fn begin(&self, plan: &Plan) {
         // A trial starts once, so the cell is empty.
         let _ = self.plan.set(plan.clone());
     }
 
-    /// Returns the plan of the trial, or `None` before it has started.
+    /// Returns the trial's plan, or `None` before the trial has started.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.plan.get()
     }
 
-    /// Receives a batch of samples, in the order of time; keeps those of the last instant if a
-    /// client watches.
+    /// Receives a batch of samples, in time order; keeps those at the last instant if a client
+    /// watches.
     pub(crate) fn samples(&self, rows: &[SampleRow]) {
         let is_watched = held(&self.asked).is_some_and(|asked| asked.elapsed() < WATCHED);
         let Some(last) = rows.last().filter(|_| is_watched) else {

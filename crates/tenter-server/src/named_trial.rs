@@ -5,7 +5,7 @@ use tenter_report::TrialData;
 /// A trial read for a report.
 #[derive(Debug)]
 pub struct NamedTrial {
-    /// Name in headings and legends; by default that of [`TrialData::name`].
+    /// Name in headings and legends, [`TrialData::name`] by default.
     pub name: String,
     /// Summary, tables and configuration, as read from the trial folder.
     pub data: TrialData,

@@ -1,31 +1,31 @@
-//! Options of the workspace server.
+//! Options for the workspace server.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use tenter::{Bytes, CHECK_TIME, Limits, usual_threads};
 
-/// Options of the workspace server, as `tenter ui` sets them.
+/// Options for the workspace server, as `tenter ui` sets them.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The workspace: the folder with the trials and their ledger.
     pub folder: PathBuf,
-    /// Address to listen on.
+    /// IP address on which to listen.
     pub address: IpAddr,
     /// TCP port; 0 takes any free one.
     pub port: u16,
     /// True if requests need no token. It is allowed on loopback addresses alone, and admits every
-    /// user of this machine.
+    /// user on this machine.
     pub no_token: bool,
-    /// Number of trials that run at the same time.
+    /// Count of trials that run at the same time.
     pub jobs: usize,
-    /// Upper limit of threads per trial.
+    /// Most threads per trial.
     pub threads: u16,
-    /// Memory and time limits of a request that resolves a scenario or reads a trial.
+    /// Memory and time limits for a request that resolves a scenario or reads a trial.
     pub check: Limits,
 }
 
-/// Default memory limit of such a request: 1 GiB.
+/// Default memory limit for such a request: 1 GiB.
 pub const CHECK_MEMORY: Bytes = Bytes::new(1 << 30);
 
 impl Default for Options {

@@ -1,4 +1,4 @@
-//! Serves the files of the page, which the build embeds compressed.
+//! Serves the page's files, which the build embeds compressed.
 
 use std::io::Read as _;
 
@@ -20,8 +20,8 @@ const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
 <p>To have the page, run <code>make page</code> in the repository (it needs Node.js) and build the command again, \
 or take a released one.</p>";
 
-/// Serves a file of the page. A path without a file is a place within the page and gets
-/// `index.html`, unless it looks like a file name.
+/// Serves a page file. A path without a file is a place within the page and gets `index.html`,
+/// unless it looks like a file name.
 pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
     // The page has routes of its own, such as `/trials/3`, which a browser may load directly.
     let path = uri.path().trim_start_matches('/');

@@ -6,9 +6,9 @@ use axum::body::{Body, Bytes};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_stream::wrappers::ReceiverStream;
 
-/// Returns a body of the parts that `next` yields until it returns `None`. Each part is made on a
+/// Returns a body with the parts that `next` yields until it returns `None`. Each part is made on a
 /// blocking thread once the client has taken the part before the last one: a client that reads
-/// nothing costs two parts of memory, and no thread. `held` is dropped when the answer ends.
+/// nothing costs two parts in memory, and no thread. `held` is dropped when the answer ends.
 pub(crate) fn in_parts<P, N>(mut next: N, held: Option<OwnedSemaphorePermit>) -> Body
 where
     P: Into<Bytes> + Send + 'static,

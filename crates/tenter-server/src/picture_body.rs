@@ -1,4 +1,4 @@
-//! Pictures in the form of the interface.
+//! Pictures in the interface's form.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Pages of large tables: filter, order, and the rows of one page.
+//! Pages from large tables: filter, order, and one page's rows.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use tenter_report::{FolderTables, TableGroups, TrialError};
 use crate::cells::value;
 use crate::error::ApiError;
 
-/// Filter and order of a request for rows.
+/// Filter and order in a request for rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     pub(crate) filter: Filter,
@@ -22,7 +22,7 @@ pub(crate) struct Selection {
 }
 
 /// Returns the numbers of the rows that match, in the requested order. `None` stands for all rows
-/// in the order of the file, and costs no reading.
+/// in file order, and costs no reading.
 pub(crate) fn selected(
     folder: &Path,
     table: &TableGroups,
@@ -87,7 +87,7 @@ pub(crate) fn ready(filter: &Filter, folder: &Path) -> Result<Option<ReadyFilter
         })
 }
 
-/// Evaluates the filter on a group of rows; `None` means that all of them match.
+/// Evaluates the filter on a row group; `None` means that all rows match.
 pub(crate) fn fitting(
     table: &TableGroups,
     group: usize,
@@ -168,12 +168,12 @@ pub(crate) fn page(
     Ok(answer)
 }
 
-/// Returns the index of a column by name.
+/// Returns a column's index by name.
 pub(crate) fn place(columns: &[ColumnInfo], name: &str) -> Option<usize> {
     columns.iter().position(|column| column.name == name)
 }
 
-/// Returns the number of rows in a table.
+/// Returns a table's row count.
 pub(crate) fn count(table: &TableGroups) -> usize {
     (0..table.count()).map(|group| table.rows(group)).sum()
 }

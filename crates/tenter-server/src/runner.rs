@@ -18,7 +18,7 @@ use crate::trial_body::told_trial;
 /// Time after which a runner looks at the queue again unasked: other processes may queue trials,
 /// too.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Minimum time between two `progress` events of a trial.
+/// Minimum time between two `progress` events for a trial.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// Interval at which the ledger notes a trial's progress and its rows so far become readable, in
@@ -117,7 +117,7 @@ fn simulate(
     }
 }
 
-/// Observer of a running trial: reports its progress, and stops it on request.
+/// Observes a running trial: reports its progress, and stops it on request.
 struct Heard {
     app: Arc<App>,
     running: Arc<Running>,

@@ -1,7 +1,7 @@
 //! Reduces a time series to few points.
 
-/// Returns the first, least, greatest and last point of each pixel column (M4 aggregation): the
-/// line through them is drawn with the same pixels as the line through all points.
+/// Returns each pixel column's first, least, greatest and last point (M4 aggregation): the line
+/// through them is drawn with the same pixels as the line through all points.
 pub(crate) fn m4(points: &[(f64, f64)], from: f64, to: f64, width: usize) -> Vec<(f64, f64)> {
     if points.len() <= 4 * width {
         return points.to_vec();

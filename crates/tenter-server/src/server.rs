@@ -67,7 +67,7 @@ impl Server {
         })
     }
 
-    /// Returns the address of the page on this machine, with the token if one is required.
+    /// Returns the page's address on this machine, with the token if one is required.
     pub fn url(&self) -> String {
         let mut address = self.address;
         if address.ip().is_unspecified() {

@@ -30,23 +30,22 @@ pub(crate) struct App {
     pub(crate) options: Options,
     /// Token that requests need; `None` if they need none.
     pub(crate) entry: Option<Entry>,
-    /// Names of this server that a request's `Host` may have.
+    /// Names that a request's `Host` may give this server.
     pub(crate) hosts: Vec<String>,
-    /// TCP port of a server that listens on all addresses, where any IP address in `Host` is
-    /// accepted.
+    /// TCP port if the server listens on all addresses, where any IP address in `Host` is accepted.
     pub(crate) port_of_any: Option<u16>,
-    /// Turns of requests that resolve scenarios.
+    /// Turns for requests that resolve scenarios.
     pub(crate) turns: Turns,
-    /// Turns of requests that read a whole trial into memory. Some take minutes, so those that
-    /// resolve scenarios have their own turns and do not wait for them.
+    /// Turns for requests that read a whole trial into memory. Some take minutes, so those that
+    /// resolve scenarios have turns to themselves and do not wait for them.
     pub(crate) whole_trials: Turns,
     /// Permit for the one large request body that may be in memory.
     pub(crate) large_bodies: Arc<Semaphore>,
-    /// Permits of CSV answers, each of which holds a part of a table in memory.
+    /// Permits for CSV answers, each of which holds a part of a table in memory.
     csv: Arc<Semaphore>,
     /// Held while a trace is written, so that it is written once.
     pub(crate) traces: Mutex<()>,
-    /// Trials of a report by folder, whole in memory. Empty in a server.
+    /// A report's trials by folder, whole in memory. Empty in a server.
     pub(crate) read: BTreeMap<PathBuf, Arc<TrialData>>,
     /// Function that writes reports. `None` within a report, which has no such route's answer.
     pub(crate) report_of: Option<ReportOf>,
@@ -57,17 +56,17 @@ pub(crate) struct App {
     queued: Condvar,
     /// Becomes true when the server ends.
     closing: watch::Sender<bool>,
-    /// Time of the last search for trials of other commands in the folder.
+    /// Time when the folder was last searched for other commands' trials.
     searched: Mutex<Option<Instant>>,
 }
 
-/// Writes a report of trials as the text of an HTML file.
+/// Writes a report on trials as an HTML file's text.
 pub(crate) type ReportOf = fn(Vec<NamedTrial>) -> Result<String, tenter::Error>;
 
-/// Maximum number of CSV answers at the same time.
+/// Most CSV answers at the same time.
 const CSV_MAX: usize = 4;
 
-/// Minimum time between two searches of the folder.
+/// Minimum time between two searches through the folder.
 const SEARCH_EVERY: Duration = Duration::from_secs(2);
 
 /// A trial that this server runs.

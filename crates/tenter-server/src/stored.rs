@@ -1,4 +1,4 @@
-//! Tables of a trial by name.
+//! A trial's tables, by name.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use tenter_report::{TableGroups, TrialTable};
 
 use crate::error::ApiError;
 
-/// Opens a table of a trial; a 404 if the trial has none of that name, a 409 if its file cannot be
-/// read.
+/// Opens a table in a trial; a 404 if the trial has none with that name, a 409 if its file cannot
+/// be read.
 pub(crate) fn open(folder: &Path, table: &TrialTable) -> Result<TableGroups, ApiError> {
     if !table.is_in(folder) {
         return Err(ApiError::missing(format!(

@@ -1,11 +1,11 @@
-//! JSON Schema of `summary.json`, made of the column declarations of its rows.
+//! JSON Schema for `summary.json`, made from its rows' column declarations.
 
 use tenter_record::{CollectiveRow, EngineStats, JobRow, Kind, NoteRow, Row, Totals};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Stands for `summary.json` in the description of the interface.
+/// Stands for `summary.json` in the interface's description.
 pub(crate) struct SummaryBody;
 
 impl ToSchema for SummaryBody {

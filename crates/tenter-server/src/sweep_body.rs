@@ -1,4 +1,4 @@
-//! Sweeps in the form of the interface.
+//! Sweeps in the interface's form.
 
 use serde::Serialize;
 use tenter::WorkspaceSweep;
@@ -30,7 +30,7 @@ pub(crate) struct SweepRow {
 }
 
 impl SweepRow {
-    /// Makes the row of a finished sweep from its record alone, as a report has it.
+    /// Makes a finished sweep's row from its record alone, as a report has it.
     pub(crate) fn of_record(id: i64, name: String, record: &SweepRecord) -> SweepRow {
         let trials = record.trials.len() as u64;
         SweepRow {

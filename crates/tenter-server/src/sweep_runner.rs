@@ -12,7 +12,7 @@ use crate::trial_body::told_trial;
 
 /// Time after which the thread looks at the queue again unasked.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Minimum time between two progress notes of a sweep.
+/// Minimum time between two progress notes for a sweep.
 const NOTE_EVERY: Duration = Duration::from_millis(500);
 
 /// Runs queued sweeps until the server ends.
@@ -74,12 +74,12 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
     })
 }
 
-/// Observer of a running sweep: notes its progress, and stops it on request.
+/// Observes a running sweep: notes its progress, and stops it on request.
 struct Heard<'a> {
     app: &'a App,
     sweep: &'a WorkspaceSweep,
     noted: Option<Instant>,
-    /// Time of the last `trial` event.
+    /// Time when the last `trial` event was sent.
     told: Option<Instant>,
 }
 

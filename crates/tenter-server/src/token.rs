@@ -1,4 +1,4 @@
-//! The access token, and the places of a request that may carry it.
+//! The access token, and the places in a request that may carry it.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HeaderValue, REFRESH, SET_COOKIE
 use axum::http::{HeaderMap, Method};
 use axum::response::{Html, IntoResponse, Response};
 
-/// Makes a token of 128 random bits, as 32 hexadecimal digits.
+/// Makes a token from 128 random bits, as 32 hexadecimal digits.
 pub(crate) fn token() -> Result<String, tenter::Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -20,18 +20,18 @@ pub(crate) fn token() -> Result<String, tenter::Error> {
     Ok(text)
 }
 
-/// Checks the token of requests: in this server's cookie or, for programs, in `Authorization:
-/// Bearer`.
+/// Checks the token that a request brings: in this server's cookie or, for programs, in
+/// `Authorization: Bearer`.
 pub(crate) struct Entry {
     token: String,
-    /// Name of the cookie, with the port: browsers send a cookie to every port of a host, so two
-    /// servers need two names.
+    /// Cookie name, with the port: browsers send a cookie to every port on a host, so two servers
+    /// need two names.
     cookie: String,
 }
 
 /// Page that sets the cookie and leads to the workspace at once. An HTTP redirection would count as
 /// coming from the site that had the link, and browsers do not send a `SameSite=Strict` cookie
-/// along with it; this page is of our own site.
+/// along with it; this page belongs to our own site.
 const WELCOME: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <title>Tenter</title><p><a href=\"/\">Open the workspace</a></p>";
 

@@ -1,4 +1,4 @@
-//! Trials in the form of the interface.
+//! Trials in the interface's form.
 
 use serde::Serialize;
 use tenter::{Time, WorkspaceTrial};

@@ -1,4 +1,4 @@
-//! Turns of requests that work on scenarios: a few at a time, and only while a client waits for
+//! Turns for requests that work on scenarios: a few at a time, and only while a client waits for
 //! them.
 //!
 //! To resolve a large fabric takes seconds and gigabytes, and a page checks its text after each
@@ -17,15 +17,15 @@ use utoipa::IntoParams;
 use crate::apart::apart;
 use crate::error::ApiError;
 
-/// Number of requests that work at the same time; other requests have the remaining threads for
+/// Count of requests that work at the same time; other requests have the remaining threads for
 /// blocking work.
 const AT_ONCE: usize = 2;
 /// Remedies for a request that exceeded its budget.
 const MORE_TIME: &str = "`tenter ui --max-time 60s` allows more";
 const MORE_MEMORY: &str = "`tenter ui --max-memory 16GiB` allows more";
-/// Name of the header by which a client with several requests identifies itself.
+/// Header by which a client with several requests identifies itself.
 const CLIENT: &str = "tenter-client";
-/// Maximum length of a client name, in bytes.
+/// Longest client name, in bytes.
 const CLIENT_MAX: usize = 64;
 
 /// Returns the remedy if `budget` has refused something.
@@ -54,10 +54,10 @@ pub(crate) struct Client {
     client: Option<String>,
 }
 
-/// Client name and kind of request: a client has one request of a kind at a time.
+/// Client name and request kind: a client has one request of a kind at a time.
 pub(crate) type Whose = (String, &'static str);
 
-/// Returns the key of a request of kind `what`, if the client names itself.
+/// Returns the key for a request with kind `what`, if the client names itself.
 pub(crate) fn whose(headers: &HeaderMap, what: &'static str) -> Option<Whose> {
     let client = headers.get(CLIENT)?.to_str().ok()?;
     (client.len() <= CLIENT_MAX).then(|| (client.to_owned(), what))
@@ -85,7 +85,7 @@ impl Turns {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the limits of a request that starts now.
+    /// Returns the limits for a request that starts now.
     pub(crate) fn limits(&self) -> Limits {
         let share = machine_limits().memory.count() / AT_ONCE as u64;
         Limits {
@@ -94,7 +94,7 @@ impl Turns {
         }
     }
 
-    /// Runs `work` within a budget when its turn comes. An older request of `whose` ends with a
+    /// Runs `work` within a budget when its turn comes. An older request by `whose` ends with a
     /// 409.
     pub(crate) async fn take<T: Send + 'static>(
         &self,
@@ -128,7 +128,7 @@ impl Turns {
     }
 }
 
-/// Registration of a client's newest request; it is removed when the request ends.
+/// Registers a client's newest request, until that request ends.
 struct Newest<'t> {
     turns: &'t Turns,
     whose: Option<Whose>,

@@ -14,13 +14,13 @@ use tokio::runtime::Runtime;
 use crate::routes;
 use crate::state::{App, Shared};
 
-/// Answer of a route.
+/// Answer from a route.
 pub(super) struct Answered {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
 }
 
-/// The routes of a workspace in memory, and the runtime that runs them.
+/// The routes for a workspace in memory, and the runtime that runs them.
 pub(super) struct Asking {
     runtime: Runtime,
     routes: TowerToHyperService<Router>,
@@ -41,7 +41,7 @@ impl Asking {
         })
     }
 
-    /// Returns the numbers of the trials, in the order in which they were given.
+    /// Returns the trials' numbers, in the order in which the trials were given.
     pub(super) fn trials(&self) -> Result<Vec<i64>, Error> {
         let all = self.app.workspace.trials(&TrialQuery::default())?;
         Ok(all.trials.iter().map(|trial| trial.id).collect())
@@ -66,7 +66,7 @@ impl Asking {
 }
 
 /// Removes from a trial's answer what only programs read: its tables as text, which name a folder
-/// of this machine that a reader of the report should not see.
+/// on this machine that the report's reader should not see.
 fn for_pages(body: Vec<u8>) -> Vec<u8> {
     let Ok(Value::Object(mut answer)) = serde_json::from_slice(&body) else {
         return body;
@@ -77,7 +77,7 @@ fn for_pages(body: Vec<u8>) -> Vec<u8> {
     serde_json::to_vec(&answer).unwrap_or(body)
 }
 
-/// Percent-encodes an address.
+/// Percent-encodes what an address may not contain.
 fn encoded(address: &str) -> String {
     let stands = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./?=&,:".contains(&byte);
     let parts = address.bytes().map(|byte| {

@@ -1,4 +1,4 @@
-//! The HTML file of a report.
+//! The HTML file that is a report.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -15,15 +15,15 @@ use tenter_units::turns_text;
 use super::asking::Answered;
 use super::policy::policy;
 
-/// Script of the page, gzip-compressed by the build.
+/// The page's script, gzip-compressed by the build.
 const SCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/report.js.gz"));
 const STYLE: &str = include_str!("report.gen.css");
 
-/// Space for the answers of a report, in bytes per trial (2.5 MiB). What does not fit is left out,
-/// and the page says so in its place.
+/// Space for a report's answers, in bytes per trial (2.5 MiB). What does not fit is left out, and
+/// the page says so in its place.
 const ANSWERS: usize = (5 << 20) / 2;
 
-/// Data embedded in the page of a report; `web/src/embedded.ts` reads it.
+/// Data embedded in a report's page; `web/src/embedded.ts` reads it.
 #[derive(Serialize)]
 pub(super) struct Document {
     title: String,
@@ -39,14 +39,14 @@ pub(super) struct Document {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Packed {
-    /// Gzip-compressed JSON, in base64.
+    /// A 200: gzip-compressed JSON, in base64.
     Answer(String),
-    /// Status and error body.
+    /// Any other answer: status and error body.
     Refused(u16, String),
 }
 
 impl Document {
-    /// Makes an empty report of `things` trials, sweeps or studies that opens at the page address
+    /// Makes an empty report on `things` trials, sweeps or studies that opens at the page address
     /// `home`.
     pub(super) fn new(
         title: String,
@@ -64,7 +64,7 @@ impl Document {
         }
     }
 
-    /// Adds the answer of `address`. A 404 adds nothing: the page then shows the same as it would
+    /// Adds the answer from `address`. A 404 adds nothing: the page then shows the same as it would
     /// beside a server.
     pub(super) fn add(&mut self, address: &str, answered: Answered) {
         let Answered { status, body } = answered;
@@ -122,7 +122,7 @@ impl Document {
     }
 }
 
-/// Unpacks the page's script.
+/// Unpacks the script for the page.
 fn script() -> String {
     let mut script = String::new();
     let read = GzDecoder::new(SCRIPT).read_to_string(&mut script);

@@ -34,9 +34,9 @@ use crate::sweep_body::SweepRow;
 use asking::Asking;
 use document::Document;
 
-/// Footer of reports with simulated trials.
+/// Footer for reports with simulated trials.
 const REMARK: &str = "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
-/// Footer of reports whose trials were all measured in a lab.
+/// Footer for reports whose trials were all measured in a lab.
 const REMARK_OF_LABS: &str = "Times are measured on the hosts of a lab; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
 
 const REMARK_OF_SWEEPS: &str = "Times are simulated. Whiskers reach from the least to the greatest value over the seeds. Confidence is paired by seed: the 95 % interval of the geometric mean of ratios by Student's t distribution, and the two-sided sign test.";
@@ -47,19 +47,19 @@ const REMARK_OF_STUDIES: &str = "Whiskers reach from the least to the greatest v
 struct Views {
     /// Addresses that concern all trials together.
     workspace: Vec<String>,
-    /// Addresses of one trial; `{id}` stands for its number.
+    /// Addresses that concern one trial; `{id}` stands for its number.
     trial: Vec<String>,
-    /// Addresses of several trials; `{ids}` stands for their numbers.
+    /// Addresses that concern several trials; `{ids}` stands for their numbers.
     several: Vec<String>,
 }
 
-/// Writes the report of `trials`, for the route that downloads one.
+/// Writes the report on `trials`, for the route that downloads one.
 pub(crate) fn report_of(trials: Vec<NamedTrial>) -> Result<String, Error> {
     report_of_trials(trials, None)
 }
 
-/// Writes the report of `trials` as the text of an HTML file, with files of measurements beside
-/// them if `beside` is given. The file fetches nothing.
+/// Writes the report on `trials` as an HTML file's text, with measurement files beside them if
+/// `beside` is given. The file fetches nothing.
 ///
 /// # Errors
 /// If the answers cannot be made because threads or memory are missing.
@@ -107,8 +107,8 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
     Ok(document.text())
 }
 
-/// Writes the report of `records`: sweeps, or folders of seeds. `paired` has their comparison if
-/// there are several; `answers` has their rows, published ones among them, in the same order.
+/// Writes the report on `records`: sweeps, or seed folders. `paired` has their comparison if there
+/// are several; `answers` has their rows, published ones among them, in the same order.
 pub fn report_of_sweeps(
     records: &[NamedRecord],
     paired: &[PairedRow],
@@ -149,7 +149,7 @@ pub fn report_of_sweeps(
     document.text()
 }
 
-/// Writes the report of the studies in `answers`; `drawings` has what the trials of each recorded,
+/// Writes the report on the studies in `answers`; `drawings` has what each study's trials recorded,
 /// in the same order.
 pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
     let studies = answers.studies.as_slice();
@@ -180,7 +180,7 @@ pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
     document.text()
 }
 
-/// Makes a workspace in memory of trials that have been read.
+/// Makes a workspace in memory from trials that have been read.
 fn reading(trials: Vec<NamedTrial>) -> Result<App, Error> {
     let mut read: BTreeMap<PathBuf, Arc<TrialData>> = BTreeMap::new();
     let mut given = Vec::new();

@@ -1,15 +1,15 @@
-//! The content security policy of a report: its own script and style sheet, and nothing else.
+//! A report's content security policy: its own script and style sheet, and nothing else.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-/// Returns the policy of a page with one script and one style sheet, each the whole text of its
+/// Returns the policy for a page with one script and one style sheet, each the whole text in its
 /// element.
 ///
 /// Both are allowed by digest, so an injected script would not run. `style` attributes stay allowed
 /// (`unsafe-inline`): drawings carry their sizes there, and nothing that a style can name may be
-/// fetched. Images of `data:` are drawings that are being saved as PNG files.
+/// fetched. Images from `data:` are drawings that are being saved as PNG files.
 pub(super) fn policy(script: &str, style: &str) -> String {
     format!(
         "default-src 'none'; script-src '{}'; style-src-elem '{}'; style-src-attr 'unsafe-inline'; \
@@ -19,7 +19,7 @@ pub(super) fn policy(script: &str, style: &str) -> String {
     )
 }
 
-/// Returns the CSP hash source of an inline script or style.
+/// Returns the CSP hash source for an inline script or style.
 fn source(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }

@@ -1,4 +1,4 @@
-//! Distributions of flow completion times and latencies.
+//! Distributions of flow completion times and latencies, job by job.
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ pub(crate) struct JobCdf {
     points: Vec<(f64, f64)>,
 }
 
-/// Computes the distributions of `column` from a trial's flows, one for each job that has any;
+/// Computes the distributions in `column` from a trial's flows, one for each job that has any;
 /// `job` and `collective` restrict the flows.
 pub(crate) fn distributions(
     app: &App,
@@ -102,7 +102,7 @@ pub(crate) fn flows() -> Result<TrialTable, ApiError> {
     named("flows")
 }
 
-/// Returns the job names of a trial, by job index.
+/// Returns a trial's job names, by job index.
 pub(crate) fn job_names(app: &App, folder: &Path) -> Result<Vec<String>, ApiError> {
     if let Ok(summary) = tenter_report::read_summary(folder) {
         return Ok(summary.jobs.into_iter().map(|job| job.job.name).collect());

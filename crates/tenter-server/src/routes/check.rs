@@ -175,7 +175,7 @@ fn explained(plan: &Plan, budget: &Budget) -> Result<CheckBody, Error> {
     })
 }
 
-/// Flattens `value` into single values with their paths; the end of a name gives the unit.
+/// Flattens `value` into single values with their paths; a name's end gives the unit.
 fn flatten(path: String, value: Value, derived: &mut Vec<DerivedBody>) {
     let within = |key: &str| match path.as_str() {
         "" => key.to_owned(),

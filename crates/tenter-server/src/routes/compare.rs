@@ -1,4 +1,4 @@
-//! Comparison of trials.
+//! Compares several trials side by side.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::extract::Asked;
 use crate::state::{App, Shared, apart};
 use crate::trial_body::TrialRow;
 
-/// Maximum number of trials in a comparison.
+/// Most trials in a comparison.
 const TRIALS_MAX: usize = 16;
 
 /// Which trials.
@@ -171,7 +171,7 @@ fn values(row: &ComparisonRow) -> Vec<Value> {
         .collect()
 }
 
-/// Returns all settings of a trial by their paths.
+/// Returns all settings in a trial by their paths.
 fn settings(folder: &std::path::Path) -> Result<BTreeMap<String, String>, ApiError> {
     let typed = Scenario::of_trial(folder)?.typed()?;
     let mut settings = BTreeMap::new();

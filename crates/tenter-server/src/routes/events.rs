@@ -1,4 +1,4 @@
-//! The event stream.
+//! Sends the event stream to a client.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::state::Shared;
 
 /// Time after which a disconnected client reconnects.
 const RETRY: Duration = Duration::from_secs(1);
-/// Interval of keep-alive comments, which show a client that the server is still there.
+/// Interval between keep-alive comments, which show a client that the server is still there.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// One stream of everything that happens: `trial` (a row of the list, or `{id}` of one that was

@@ -1,4 +1,4 @@
-//! Fabric and rank placement of a scenario that has not run.
+//! Fabric and rank placement in a scenario that has not run.
 
 use axum::Json;
 use axum::extract::State;
@@ -62,7 +62,7 @@ pub(crate) struct LinkBody {
     rate_bps: u64,
 }
 
-/// Returns the fabric of a plan as a graph of nodes and links.
+/// Returns a plan's fabric as a graph: nodes and links.
 pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
     let plan = plan.resolved();
     let topology = &plan.topology;
@@ -106,7 +106,7 @@ pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
     }
 }
 
-/// Returns the group number in the first part of a name: 1 for `pod1/agg0`.
+/// Returns the group number in a name's first part: 1 for `pod1/agg0`.
 fn group_in(name: &str) -> Option<u32> {
     let (group, _) = name.split_once('/')?;
     let digits = group.trim_start_matches(|c: char| !c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Trial files as downloads.
+//! Downloads of a trial's files.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,8 +22,8 @@ use crate::parts::in_parts;
 use crate::state::{Shared, apart};
 use crate::stored::named;
 
-/// Content security policy of a downloaded report, on top of its own policy, which names its script
-/// and style sheet by digest. The sandbox keeps a report from reaching this server.
+/// Content security policy for a downloaded report, on top of its own policy, which names its
+/// script and style sheet by digest. The sandbox keeps a report from reaching this server.
 const REPORT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts allow-downloads";
 
@@ -120,10 +120,10 @@ pub(crate) async fn report(
     shared.whole_trials.take(None, work).await
 }
 
-/// Bytes of a file that are read into memory at a time.
+/// Bytes that are read from a file at a time.
 const PART: usize = 256 << 10;
 
-/// Sends a file in parts of [`PART`] bytes, as the client takes them.
+/// Sends a file in parts with [`PART`] bytes, as the client takes them.
 fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! The chain of chunks that held each collective of a trial up.
+//! The chain of chunks that held each collective in a trial up.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub(crate) struct HeldUpLink {
     findings: Vec<String>,
 }
 
-/// Maximum number of chunks of a chain in the answer.
+/// Most chunks that the answer has from a chain.
 const LINKS: usize = 64;
 
 /// What held each collective of a trial up.

@@ -1,4 +1,4 @@
-//! Trials beside files of measurements.
+//! Trials beside measurement files.
 
 use axum::Json;
 use axum::extract::State;

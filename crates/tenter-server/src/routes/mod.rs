@@ -1,4 +1,4 @@
-//! The routes of the interface and their OpenAPI description.
+//! The interface's routes and their OpenAPI description.
 
 mod about;
 mod cdf;
@@ -85,7 +85,7 @@ fn api() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
 }
 
-/// Returns the OpenAPI 3.1 description of the interface as JSON.
+/// Returns the interface's OpenAPI 3.1 description as JSON.
 pub fn openapi() -> String {
     let (_, mut description) = api().split_for_parts();
     env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
@@ -118,7 +118,7 @@ const OF_BODIES: [Refusal; 2] = [
     ("413", "the body is too long"),
 ];
 
-/// Adds `refusals` to the responses of a route.
+/// Adds `refusals` to a route's responses.
 fn add(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>, refusals: &[Refusal]) {
     for (status, meaning) in refusals {
         let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));

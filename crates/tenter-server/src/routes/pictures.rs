@@ -1,4 +1,4 @@
-//! Pictures of trials that a page cannot draw from tables alone.
+//! Pictures that a page cannot draw from a trial's tables alone.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Port samples over time.
+//! Port samples over time, one port or all.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ impl Metric {
     }
 }
 
-/// Samples of one metric, row by row of the table `samples`.
+/// One metric's samples, row by row as in the table `samples`.
 pub(crate) struct Samples {
     pub(crate) times: Arc<Vec<f64>>,
     pub(crate) nodes: Arc<Vec<f64>>,
@@ -86,12 +86,12 @@ impl Samples {
         })
     }
 
-    /// Returns node and port of a sample.
+    /// Returns a sample's node and port.
     pub(crate) fn port(&self, row: usize) -> (u32, u16) {
         (self.nodes[row] as u32, self.ports[row] as u16)
     }
 
-    /// Returns the value of a sample in the unit of the metric.
+    /// Returns a sample's value in the metric's unit.
     pub(crate) fn value(&self, row: usize) -> f64 {
         let value = self.values[row];
         let at = self
@@ -112,7 +112,7 @@ impl Samples {
     }
 }
 
-/// Reads the port rates of a trial, in Gb/s.
+/// Reads a trial's port rates, in Gb/s.
 fn rates(app: &App, folder: &Path) -> Result<HashMap<(u32, u16), f64>, ApiError> {
     let table: TrialTable = named("ports")?;
     let names = ["node", "port", "rate_gbps"];
@@ -121,7 +121,7 @@ fn rates(app: &App, folder: &Path) -> Result<HashMap<(u32, u16), f64>, ApiError>
     Ok((0..rates.len()).map(of_port).collect())
 }
 
-/// Returns the rows of the table `ports`, from memory in a report. A trial without that table has
+/// Returns the rows in the table `ports`, from memory in a report. A trial without that table has
 /// none.
 pub(super) fn ports_of<'a>(app: &'a App, folder: &Path) -> Cow<'a, [PortRow]> {
     match app.read.get(folder) {
@@ -211,7 +211,7 @@ fn port_of_name(rows: &[PortRow], name: &str) -> Result<(u32, u16), ApiError> {
     })
 }
 
-/// Returns the name of a port, for instance `leaf0:3`.
+/// Returns a port's name, for instance `leaf0:3`.
 pub(crate) fn name_of(row: &PortRow) -> String {
     format!("{}:{}", row.node_name, row.port)
 }
@@ -272,7 +272,7 @@ pub(crate) async fn heat(
     .await
 }
 
-/// Greatest value of a port, and its greatest value in each column.
+/// Greatest value at a port, and its greatest value in each column.
 type HeatRow = (f64, Vec<Option<f64>>);
 
 fn heat_of(rows_of_ports: &[PortRow], samples: &Samples, asked: &HeatQuery) -> HeatBody {

@@ -1,4 +1,4 @@
-//! Scenarios to start from.
+//! Scenarios from which to start.
 
 use axum::Json;
 use serde::Serialize;

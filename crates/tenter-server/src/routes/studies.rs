@@ -1,4 +1,4 @@
-//! Published studies, and the values that the last recorded run of each has measured.
+//! Published studies, and the values that each one's last recorded run has measured.
 
 use axum::Json;
 use serde::Serialize;
@@ -205,7 +205,7 @@ impl From<&StudyAnswer> for StudyRow {
 }
 
 impl StudyBody {
-    /// Makes the body of a study; `drawn` has the pictures that its trials recorded.
+    /// Makes a study's body; `drawn` has the pictures that its trials recorded.
     pub(crate) fn of(answer: &StudyAnswer, drawn: &[Drawn]) -> StudyBody {
         let variants = answer.variants.iter().map(|variant| StudyVariantBody {
             name: variant.name.clone(),

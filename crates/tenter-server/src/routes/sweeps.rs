@@ -1,4 +1,4 @@
-//! Sweeps in the workspace.
+//! Routes for sweeps: queue, list, show, compare, cancel.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -217,8 +217,8 @@ pub(crate) async fn show(
     apart(move || Ok(Json(body(&app, &found(&app, id)?)?))).await
 }
 
-/// Returns the record of a sweep: from its folder when it has ended, else from the trials that have
-/// run so far.
+/// Returns a sweep's record: from its folder when it has ended, else from the trials that have run
+/// so far.
 fn results(sweep: &WorkspaceSweep, measured: &[Measured]) -> (SweepRecord, Option<StudyAnswer>) {
     let folder = sweep.folder.as_deref();
     // The folder may still have the files of an earlier run of the same sweep.
@@ -255,8 +255,8 @@ fn body(app: &App, sweep: &WorkspaceSweep) -> Result<SweepBody, ApiError> {
 }
 
 impl SweepBody {
-    /// Makes the body of a sweep from its record; `ids` has the workspace numbers of its trials by
-    /// variant, point and seed.
+    /// Makes a sweep's body from its record; `ids` has its trials' workspace numbers by variant,
+    /// point and seed.
     pub(crate) fn of(
         row: SweepRow,
         record: &SweepRecord,

@@ -1,4 +1,4 @@
-//! Tables of a trial: their list, pages of rows, and whole tables as CSV.
+//! A trial's tables: their list, pages with rows, and whole tables as CSV.
 
 use std::fmt::Write as _;
 use std::io;
@@ -80,7 +80,7 @@ impl From<&ColumnInfo> for ColumnBody {
     }
 }
 
-/// Returns the folder of a trial, or a 409 that says why it has none.
+/// Returns a trial's folder, or a 409 that says why it has none.
 pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
     let trial = found(app, id)?;
     let state = trial.state.word();
@@ -154,7 +154,7 @@ pub(crate) struct RowsBody {
     rows: Vec<Vec<Value>>,
 }
 
-/// Maximum number of rows in a page.
+/// Most rows in a page.
 const LIMIT_MAX: usize = 10_000;
 
 /// A page of rows of a table; with `Accept: text/csv` all that fit, in the order of the file.
@@ -230,7 +230,7 @@ fn no_column(name: &str) -> ApiError {
     ))
 }
 
-/// Resolves a comma-separated list of column names to their indices; all columns without one.
+/// Resolves a comma-separated list with column names to their indices; all columns without one.
 fn shown(asked: Option<&str>, columns: &[ColumnInfo]) -> Result<Vec<usize>, ApiError> {
     match asked.filter(|names| !names.is_empty()) {
         None => Ok((0..columns.len()).collect()),

@@ -15,7 +15,7 @@ use crate::state::{App, Shared, apart};
 
 /// Up to this many chunks, each one gets its own bar.
 const BARS: usize = 5_000;
-/// Maximum number of lanes.
+/// Most lanes in a timeline.
 const LANES: usize = 512;
 /// Maximum width in pixel columns.
 const WIDTH_MAX: usize = 4_000;
@@ -80,7 +80,7 @@ struct Drawn {
     row: i64,
 }
 
-/// Returns the chunks that match and overlap the requested time, and the span of all that match.
+/// Returns the chunks that match and overlap the requested time, and the span over all that match.
 fn fitting(
     app: &App,
     folder: &std::path::Path,

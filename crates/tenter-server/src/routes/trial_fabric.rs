@@ -1,4 +1,4 @@
-//! The fabric of a trial with the load of its links.
+//! A trial's fabric with the load on its links.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -96,7 +96,7 @@ pub(crate) async fn fabric(
     shared.turns.take(None, work).await
 }
 
-/// Maximum number of sampling instants in the answer.
+/// Most sampling instants in the answer.
 const INSTANTS: usize = 1_000;
 
 fn loaded(
@@ -132,8 +132,8 @@ fn loaded(
     })
 }
 
-/// Returns the link that leaves a port, and its direction. `None` if the fabric of the plan lacks
-/// the port, as when another version of Tenter wrote the trial.
+/// Returns the link that leaves a port, and its direction. `None` if the plan's fabric lacks the
+/// port, as when another Tenter version wrote the trial.
 pub(super) fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
     let topology = &plan.resolved().topology;
     let known = topology.nodes.get(node as usize)?;

@@ -1,4 +1,4 @@
-//! Routes of trials: queue, list, show, change, cancel, remove.
+//! Routes for trials: queue, list, show, change, cancel, remove.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -44,7 +44,7 @@ pub(crate) struct ListQuery {
     limit: Option<usize>,
 }
 
-/// Maximum number of trials in one answer.
+/// Most trials in one answer.
 const LIMIT_MAX: usize = 10_000;
 
 /// Trials of the workspace.
@@ -213,7 +213,7 @@ impl From<Fact> for FactBody {
     }
 }
 
-/// Converts what `of` makes of a summary, item by item; empty without a summary.
+/// Converts what `of` makes from a summary, item by item; empty without a summary.
 fn told<T, U: From<T>>(summary: Option<&Summary>, of: impl Fn(&Summary) -> Vec<T>) -> Vec<U> {
     let items = summary.map(of).unwrap_or_default();
     items.into_iter().map(U::from).collect()
