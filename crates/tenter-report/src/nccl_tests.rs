@@ -1,4 +1,5 @@
-//! The table of nccl-tests, with its columns, widths and units, and its JSON.
+//! Writes benchmarks as nccl-tests does: its table with the same columns, widths and units, and its
+//! JSON.
 //!
 //! Source: NVIDIA/nccl-tests, the text and the JSON (version 2) that its programs print.
 
@@ -9,79 +10,79 @@ use serde_json::{Value, json};
 
 use crate::utc::rfc_3339;
 
-/// The version of the JSON format of nccl-tests that is written.
+/// Version of the nccl-tests JSON format that is written.
 const JSON_VERSION: u32 = 2;
 
-/// The step from one size to the next.
+/// Step from one size to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchStep {
-    /// Each is a multiple of the one before.
+    /// Each size is a multiple of the previous one.
     Factor(u64),
-    /// Each is a number of bytes more.
+    /// Each size is this number of bytes larger than the previous one.
     Bytes(u64),
 }
 
-/// One rank, as a line of the header.
+/// One rank, as a line in the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchDevice {
-    /// The process it belongs to, counted from 0.
+    /// Process that the rank belongs to, counted from 0.
     pub process: u32,
-    /// The name of its NIC in the fabric.
+    /// Name that the rank's NIC has in the fabric.
     pub host: String,
-    /// Its device within the process.
+    /// Device number within the process.
     pub device: u32,
-    /// Its description.
+    /// Description of the device, such as its model.
     pub about: String,
 }
 
-/// One row: the request and the result, the same out of place and in place.
+/// One row: a size with its result, which is the same out of place and in place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchRow {
     /// Size in bytes, as nccl-tests counts it.
     pub size_bytes: u64,
-    /// Elements, per rank if each rank has a share.
+    /// Element count, per rank if each rank has a share.
     pub count: u64,
-    /// The mean of the iterations in microseconds; 0 if nothing was sent.
+    /// Mean over the iterations, in µs; 0 if nothing was sent.
     pub time_us: f64,
-    /// Algorithm bandwidth in 10⁹ bytes per second.
+    /// Algorithm bandwidth, in 10⁹ bytes per second.
     pub algbw: f64,
-    /// Bus bandwidth in 10⁹ bytes per second.
+    /// Bus bandwidth, in 10⁹ bytes per second.
     pub busbw: f64,
 }
 
-/// A benchmark as nccl-tests shows it.
+/// A benchmark as nccl-tests prints it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchReport {
-    /// The collective, by the name of a program of nccl-tests: `all_reduce_perf`.
+    /// The nccl-tests program that runs the collective, such as `all_reduce_perf`.
     pub program: String,
-    /// The first lines of the header, without `# `.
+    /// First lines in the header, without `# `.
     pub about: Vec<String>,
-    /// Threads of each process.
+    /// Threads per process, as `-t` sets them.
     pub threads: u32,
-    /// Devices of each thread.
+    /// Devices per thread, as `-g` sets them.
     pub gpus: u32,
-    /// The smallest requested size, in bytes.
+    /// Smallest requested size, in bytes.
     pub min_bytes: u64,
-    /// The largest, in bytes.
+    /// Largest requested size, in bytes.
     pub max_bytes: u64,
-    /// From one to the next.
+    /// Step between requested sizes.
     pub step: BenchStep,
-    /// Warm-up iterations.
+    /// Iterations that run first and are not measured.
     pub warm_up: u32,
-    /// Measured iterations.
+    /// Iterations over which times are averaged.
     pub iterations: u32,
-    /// The ranks in their order.
+    /// Ranks in their order, from 0.
     pub devices: Vec<BenchDevice>,
-    /// The element type, by its name in NCCL.
+    /// Element type, by its name in NCCL.
     pub datatype: String,
-    /// The reduction, or `none`.
+    /// Reduction, or `none` for collectives that do not reduce.
     pub redop: String,
-    /// The root, or -1.
+    /// Root rank, or -1 for collectives without one.
     pub root: i64,
 }
 
 impl BenchReport {
-    /// Everything above the first row.
+    /// Returns the text above the first row.
     pub fn header(&self) -> String {
         let mut text = String::new();
         for line in &self.about {
@@ -118,7 +119,8 @@ impl BenchReport {
         text
     }
 
-    /// One row. The correctness of results is unknown: no data are carried, only their sizes.
+    /// Returns one row. Whether results are correct is unknown (`N/A`): the simulation carries
+    /// sizes, not data.
     pub fn row(&self, row: &BenchRow) -> String {
         let one = format!(
             "  {}  {}  {}    N/A",
@@ -132,7 +134,7 @@ impl BenchReport {
         )
     }
 
-    /// Everything below the last row.
+    /// Returns the text below the last row.
     pub fn footer(&self, rows: &[BenchRow]) -> String {
         format!(
             "# {:<20} : 0 OK\n# {:<20} : {} \n#\n# Collective test concluded: {}\n",
@@ -143,7 +145,8 @@ impl BenchReport {
         )
     }
 
-    /// The same as JSON; `arguments` are those of the command, `more` has the additional keys.
+    /// Returns the whole benchmark as JSON. `arguments` are the command's; `more` has keys that
+    /// nccl-tests does not write.
     pub fn json(
         &self,
         rows: &[BenchRow],
@@ -216,7 +219,7 @@ impl BenchReport {
             "count": row.count,
             "type": self.datatype,
             "redop": self.redop,
-            // A text of six characters, as nccl-tests has it.
+            // nccl-tests pads the root to six characters and writes it as a text.
             "root": format!("{:>6}", self.root),
             "out_of_place": one,
             "in_place": one,
@@ -226,7 +229,7 @@ impl BenchReport {
     }
 }
 
-/// A line of the head; the four columns of one half come twice.
+/// Appends a head line; the four columns in `one` come twice, out of place and in place.
 fn columns(first: [&str; 5], one: [&str; 4], text: &mut String) {
     let [size, count, datatype, redop, root] = first;
     let _ = write!(
@@ -240,8 +243,9 @@ fn columns(first: [&str; 5], one: [&str; 4], text: &mut String) {
     text.push_str(" \n");
 }
 
-/// The mean bus bandwidth over all rows, each out of place and in place; 0 without rows.
+/// Returns the mean bus bandwidth over all rows, 0 without rows.
 fn average(rows: &[BenchRow]) -> f64 {
+    // Out of place and in place are equal, so the mean over both is the mean over one.
     let sum: f64 = rows.iter().map(|row| row.busbw).sum();
     if rows.is_empty() {
         0.0
@@ -250,7 +254,7 @@ fn average(rows: &[BenchRow]) -> f64 {
     }
 }
 
-/// A number with as many decimals, two at most, as leave it within its column.
+/// Formats a number with two decimals, or fewer if it would otherwise exceed its column.
 fn float(value: f64, width: usize) -> String {
     let digits = (0..400)
         .find(|&digits| value < 10_f64.powi(digits))
@@ -263,7 +267,7 @@ fn float(value: f64, width: usize) -> String {
     }
 }
 
-/// As C prints `%e`.
+/// Formats a number as C prints `%e`.
 fn exponential(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -274,8 +278,9 @@ fn exponential(value: f64, decimals: usize) -> String {
     format!("{mantissa}e{sign}{digits:0>2}")
 }
 
-/// As C prints `%g`: six significant digits, without zeros at the end.
+/// Formats a number as C prints `%g`: six significant digits, without trailing zeros.
 fn general(value: f64) -> String {
+    // The exponent after rounding decides, as in C: 999999.5 is 1e+06.
     let text = exponential(value, 5);
     let exponent: i32 = text
         .split_once('e')

@@ -1,8 +1,8 @@
-//! Logs of nccl-tests: the text that its programs print, and their JSON.
+//! Logs from nccl-tests: the text that its programs print, and their JSON.
 //!
-//! Source: NVIDIA/nccl-tests, the columns of its text and the keys of its JSON. Old versions
-//! without the column `root` are read too, and logs in which a launcher has put a mark before each
-//! line. Of the JSON only the results are read: its environment may hold secrets.
+//! Source: NVIDIA/nccl-tests, its text columns and JSON keys. Old versions without the column
+//! `root` are read too, and so are logs in which a launcher has put a mark before each line. From
+//! the JSON only the results are read: its environment may hold secrets.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::programs::collective_of_program;
 use super::rows::{Measured, checked};
 
-/// Reads a log, text or JSON.
+/// Reads a log, which is text or JSON.
 pub(super) fn parse(text: &str) -> Result<Measured, String> {
     if text.trim_start().starts_with('{') {
         from_json(text)
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Measured, String> {
     }
 }
 
-/// A row of results before it is checked.
+/// A result row before it is checked.
 struct Row {
     size_bytes: u64,
     reduces: bool,
@@ -29,7 +29,7 @@ struct Row {
     wrong: Option<f64>,
 }
 
-/// The rows of a log while they are gathered.
+/// Rows collected from a log so far.
 #[derive(Default)]
 struct Rows {
     log: Measured,
@@ -50,6 +50,7 @@ impl Rows {
         };
         self.wrong += usize::from(row.wrong.is_some_and(|wrong| wrong > 0.0));
         self.log.reduces = Some(row.reduces);
+        // The largest size: there the ratio of the printed bandwidths has the most digits.
         if sound.size_bytes >= self.largest && row.algbw > 0.0 {
             self.largest = sound.size_bytes;
             self.log.factor = Some(row.busbw / row.algbw);
@@ -101,13 +102,13 @@ fn from_text(text: &str) -> Result<Measured, String> {
     Ok(rows.finish())
 }
 
-/// The words of a row of results: from a size, a count, a type and an operation on, whatever a
+/// Returns the words that form a result row: from size, count, type and operation on, whatever a
 /// launcher has put before them.
 fn row_of<'a>(words: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic());
     let is_start = |window: &[&str]| match window {
-        // A mark such as `[1,0]<stdout>:8` may stick to the size.
+        // A launcher's mark such as `[1,0]<stdout>:8` may stick to the size.
         [size, count, kind, operation] => {
             digits(without_mark(size)) && digits(count) && name(kind) && name(operation)
         }
@@ -117,13 +118,13 @@ fn row_of<'a>(words: &'a [&'a str]) -> Option<&'a [&'a str]> {
     words.get(start..)
 }
 
-/// A word without the `[1,0]<stdout>:` of `mpirun --tag-output`.
+/// Removes the mark `[1,0]<stdout>:` that `mpirun --tag-output` puts before a line.
 fn without_mark(word: &str) -> &str {
     word.rsplit_once(':').map_or(word, |(_, rest)| rest)
 }
 
-/// A row of results: size, count, type, operation, root if there is one, then four columns out of
-/// place and four in place, which may be missing.
+/// Parses a result row: size, count, type, operation, root if there is one, then four columns out
+/// of place and four in place. The last four may be missing.
 fn row_of_text(words: &[&str], has_root: Option<bool>) -> Result<Row, String> {
     let [size, _, _, operation, rest @ ..] = words else {
         return Err("the row ends before its column `time`; the log may be cut off".to_owned());
@@ -132,7 +133,8 @@ fn row_of_text(words: &[&str], has_root: Option<bool>) -> Result<Row, String> {
     let size_bytes = size
         .parse()
         .map_err(|_| format!("`{size}` in column `size` is no number of bytes"))?;
-    // Without a line of names: halves have four columns each, so an odd one is the root.
+    // Without a head line the count decides: both halves have four columns, so an odd one is the
+    // root.
     let has_root = has_root.unwrap_or(rest.len() % 2 == 1);
     let columns = rest.get(usize::from(has_root)..).unwrap_or_default();
     let number = |column: usize, name: &str| -> Result<f64, String> {
@@ -180,7 +182,7 @@ struct JsonRow {
     in_place: Option<JsonHalf>,
 }
 
-/// Numbers may be the string `nan`.
+/// One half's numbers, any of which may be the string `nan`.
 #[derive(Deserialize)]
 struct JsonHalf {
     #[serde(alias = "cpu_time")]

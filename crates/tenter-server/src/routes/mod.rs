@@ -1,4 +1,4 @@
-//! The interface's routes and their OpenAPI description.
+//! The interface's routes and their `OpenAPI` description.
 
 mod about;
 mod cdf;
@@ -85,7 +85,7 @@ fn api() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
 }
 
-/// Returns the interface's OpenAPI 3.1 description as JSON.
+/// Returns the interface's description as JSON, in `OpenAPI` 3.1.
 pub fn openapi() -> String {
     let (_, mut description) = api().split_for_parts();
     env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
