@@ -60,11 +60,13 @@ fn unit_text(unit: &str) -> String {
 
 /// Formats a number with six significant digits, or more where its integer part needs them.
 fn six_digits(value: f64) -> String {
+    // Counts and bytes are whole numbers and are shown exactly.
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value}");
     }
     // Digits before the point; 0 or less for a number below 1.
     let before = value.abs().log10().floor() as i32 + 1;
+    // Beyond these magnitudes a plain number would consist mostly of zeros.
     if !(-5..=15).contains(&before) {
         return format!("{value:.5e}");
     }

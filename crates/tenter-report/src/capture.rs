@@ -55,6 +55,7 @@ fn described(port: &CapturedPort, snap_bytes: u32) -> Vec<u8> {
 fn kept(frame: &CapturedFrame, snap_bytes: u32) -> Vec<u8> {
     let original_bytes = u32::from(frame.frame_bytes.saturating_sub(FCS_BYTES));
     let mut bytes = headers::bytes(frame, original_bytes as usize);
+    // The whole frame is made first: its ICRC covers bytes that are cut off here.
     bytes.truncate(snap_bytes as usize);
     pcapng::packet(&Kept {
         interface: frame.port,

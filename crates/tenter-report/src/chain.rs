@@ -101,6 +101,7 @@ impl Chain {
         } else {
             Events::of(chunks)
         };
+        // Keys are the bits of a size: floats cannot be keys, and sizes are whole numbers.
         let mut fastest: HashMap<u64, f64> = HashMap::new();
         for chunk in chunks {
             let least = fastest
@@ -108,6 +109,7 @@ impl Chain {
                 .or_insert(f64::INFINITY);
             *least = least.min(between(chunk.first_sent, chunk.received));
         }
+        // Many chunks share hosts and size, so each combination is looked up once.
         let mut unloaded: HashMap<(u32, u32, u64), Option<f64>> = HashMap::new();
         let mut alone = |chunk: &Chunk, transfer: f64| {
             let (from, to) = (chunk.src_host, chunk.dst_host);

@@ -41,6 +41,7 @@ impl<R: Row + Clone> ParquetTable<R> {
 /// Returns the file's length so far in 8 bytes (little-endian), followed by the footer for that
 /// length.
 fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetError> {
+    // The length below counts bytes in the file, so none may be left in the writer's buffer.
     writer.flush()?;
     let groups = writer.flushed_row_groups().to_vec();
     let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
@@ -59,6 +60,7 @@ fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetErr
 /// If the folder is in use, or a file cannot be written.
 pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
     let _lock = take_folder(folder)?;
+    // A table that has its own footer was finished before the kill; its checkpoint is obsolete.
     let is_whole = [
         TableGroups::open::<FlowRow>(folder).is_ok(),
         TableGroups::open::<SampleRow>(folder).is_ok(),
@@ -71,6 +73,7 @@ pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
         if !is_whole {
             recover(&table)?;
         }
+        // Last, so that an interrupted recovery can be repeated.
         remove(&footer_file(&table))?;
     }
     Ok(())
@@ -90,6 +93,7 @@ fn recover(table: &Path) -> Result<(), TrialError> {
             // The system had not yet written all of the rows, so the footer does not fit.
             return Ok(());
         }
+        // What follows the checkpoint may be half a row group.
         file.set_len(length)?;
         file.write_all(footer)?;
         file.sync_all()

@@ -147,6 +147,7 @@ fn state(
             Some(_) => Kind::Circuit,
         };
         let sent = bytes.get(&place).copied().unwrap_or(0.0);
+        // A link is met twice, once from the port at each end; `way` keeps its directions apart.
         let ends = (port.node.min(peer), port.node.max(peer));
         let way = usize::from(port.node > peer);
         let none = || (Link::none(ends, kind), [0; 2]);
@@ -318,6 +319,7 @@ fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     };
     let lasted = |interval: usize| history.span(interval).length();
     let mut longest = between.to_vec();
+    // Ties go to the earlier state.
     longest.sort_by(|&a, &b| lasted(b).total_cmp(&lasted(a)).then(a.cmp(&b)));
     longest.truncate(STATES - 2);
     longest.extend([*first, *last]);
@@ -337,6 +339,7 @@ impl Sampled {
     fn of(samples: &[PortSample]) -> Sampled {
         let mut instants: Vec<f64> = samples.iter().map(|sample| sample.time).collect();
         instants.dedup();
+        // A sample at time 0 covers no traffic.
         instants.retain(|&instant| instant > 0.0);
         // The last interval may be shorter than the others, because the trial's end is sampled too.
         let regular = &instants[..instants.len().saturating_sub(1)];

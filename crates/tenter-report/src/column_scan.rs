@@ -45,6 +45,7 @@ pub(crate) fn scan_with<R: Row, const N: usize>(
                     .map(|name| column(group.as_ref(), name, later.contains(name)));
                 values.collect::<Result<Vec<_>, _>>()
             })?;
+            // In a damaged file, columns may differ in length.
             let rows = values.iter().map(Vec::len).min().unwrap_or(0);
             (0..rows).for_each(|row| each(std::array::from_fn(|column| values[column][row])));
         }

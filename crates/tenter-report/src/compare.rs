@@ -106,6 +106,7 @@ pub fn comparison_groups(trials: &[NamedSummary]) -> Vec<ComparisonGroup> {
     let mut groups: Vec<ComparisonGroup> =
         order.iter().filter_map(|key| rows.remove(key)).collect();
     for group in &mut groups {
+        // Where the first trial has no row, there is nothing to compare with.
         if let [(0, first), others @ ..] = group.as_mut_slice() {
             for (_, row) in others {
                 differ(row, first);
@@ -205,6 +206,7 @@ fn rows_of_job(trial: &NamedSummary, job: &JobSummary) -> Vec<(Within, Compariso
         let within = Some((asked.0.to_owned(), asked.1, before));
         rows.push((within, row_of_collective(job, first, blank.clone())));
     }
+    // The models' rows come last, below the collectives that their ranks ran.
     rows.extend(rows_of_model(trial, job.job.job, &blank));
     rows
 }
@@ -264,6 +266,7 @@ fn row_of_collective(
         .map(|row| row.completion_time.map(Time::ps))
         .collect();
     let mean = |times: &Vec<u64>| {
+        // Picoseconds of many long iterations may exceed 64 bits.
         let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
         Time::from_ps((sum / times.len() as u128) as u64)
     };
@@ -282,6 +285,7 @@ fn row_of_collective(
         busbw_gbytes_per_s: at_mean(&|row| row.busbw_gbytes_per_s),
         line_rate_percent: at_mean(&|row| row.line_rate_percent),
         percent_of_ideal: at_mean(&|row| row.percent_of_ideal),
+        // Percentiles cannot be averaged, so the worst iteration stands for all.
         fct_p99: judged.iter().filter_map(|row| row.fct_p99).max(),
         frames_delta: Some(judged.iter().map(|row| row.frames_delta()).sum()),
         retransmitted_frames: Some(judged.iter().map(|row| row.retransmitted_frames).sum()),

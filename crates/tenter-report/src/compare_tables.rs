@@ -201,6 +201,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
 fn against(rows: &[ComparisonRow]) -> String {
     const SHOWN: usize = 16;
     let first = rows.first().map_or("", |row| &row.trial);
+    // A long name would make the column wider than its numbers.
     if first.is_empty() || first.chars().count() > SHOWN {
         "vs first".to_owned()
     } else {
@@ -235,6 +236,7 @@ impl TimeUnit {
 /// Returns the unit in which the greatest of `times` is a readable number.
 pub(crate) fn unit(times: impl Iterator<Item = Option<Time>>) -> TimeUnit {
     let greatest = times.flatten().max().unwrap_or_default().as_ns();
+    // Without a time above 0 any unit would do.
     if greatest == 0.0 {
         return TimeUnit::MS;
     }

@@ -23,6 +23,7 @@ pub fn csv<R: Row>(rows: &[R], names: &Names) -> String {
 
 /// Returns `text` as a CSV field, quoted if needed.
 pub fn csv_field(text: &str) -> Cow<'_, str> {
+    // RFC 4180 asks for quotes around these alone, and doubles quotes within.
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()
     } else {

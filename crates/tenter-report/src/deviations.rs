@@ -31,6 +31,7 @@ pub fn add_measured(
     let job_of = job_of(rows);
     for row in rows.drain(..) {
         let group = (job_of(&row), row.collective.clone(), row.size_bytes);
+        // Rows of one size are adjacent, and the first trial's row comes first.
         let is_first = before.as_ref() != Some(&group);
         before = Some(group);
         let is_of_it = is_first && row.collective.as_deref() == Some(&collective);
@@ -249,6 +250,7 @@ fn ranks_differ(trial: &NamedSummary, file: &Measured, rows: &[&DeviationRow]) -
     // Without a rank count, the ratio of bus to algorithm bandwidth reveals it: 2(n − 1)/n for
     // all-reduce, for instance.
     let own = same.busbw_gbytes_per_s? / same.algbw_gbytes_per_s?;
+    // Printed bandwidths have two decimals, so the ratio of the file is not exact.
     let differs = (file.factor? / own - 1.0).abs() > FACTOR_TOLERANCE;
     differs.then(|| {
         format!(

@@ -187,6 +187,7 @@ impl Course {
 /// Returns each port's waiting bytes after each change, summed over its queues.
 fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let mut queues = vec![Vec::new(); places.len()];
+    // The table exists only if the scenario asked for it.
     if !has_own(&table_file::<QueueChangeRow>(trial)) {
         return Ok(queues);
     }
@@ -212,6 +213,7 @@ pub(crate) fn envelope(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most || last.0 <= first.0 {
         return points.to_vec();
     }
+    // Each stretch keeps two points.
     let stretches = most / 2;
     let stretch = |point: &(f64, f64)| {
         let share = (point.0 - first.0) / (last.0 - first.0);
@@ -223,6 +225,7 @@ pub(crate) fn envelope(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
         let ends = [part.iter().min_by(by_value), part.iter().max_by(by_value)];
         let mut ends: Vec<(f64, f64)> = ends.into_iter().flatten().copied().collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // A stretch with one point, or with equal values, has the same point twice.
         ends.dedup();
         thinned.extend(ends);
     }
@@ -267,6 +270,7 @@ pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
     let Some(&first) = times.first() else {
         return Vec::new();
     };
+    // A distribution starts at 0 where its least value is.
     let mut points = vec![(first, 0.0)];
     let count = times.len();
     for (at, &time) in times.iter().enumerate() {

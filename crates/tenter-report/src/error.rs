@@ -104,6 +104,7 @@ impl TrialError {
     ) -> impl FnOnce(ParquetError) -> TrialError {
         move |error| {
             let path = path.to_owned();
+            // The library wraps what the file system returned.
             let ParquetError::External(external) = error else {
                 return TrialError::Parquet {
                     action,

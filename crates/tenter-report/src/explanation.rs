@@ -594,6 +594,7 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
             "estimated from some of the transfers"
         }
     )?;
+    // `si` ends with a space where it has no prefix; here no unit follows.
     let hops = si(cost.packet_hops);
     let hops = hops.trim_end();
     let flows = counted(cost.flows, "flow");

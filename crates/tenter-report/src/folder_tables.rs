@@ -24,6 +24,7 @@ impl Source for FolderTables<'_> {
         let Some(table) = TrialTable::of_name(table) else {
             return Ok(());
         };
+        // A group at a time: the query keeps what it needs, and memory stays bounded.
         let groups = table.open(self.0)?;
         for group in 0..groups.count() {
             let arrays = columns.iter().map(|place| groups.column(group, *place));

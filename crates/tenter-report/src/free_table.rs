@@ -69,6 +69,7 @@ impl FreeTable {
         for mut column in columns {
             let first = column.name.clone();
             let mut number = 2;
+            // Two readings may have one name, but Parquet readers find columns by theirs.
             while table.columns.iter().any(|of| of.name == column.name) {
                 column.name = format!("{first}_{number}");
                 number += 1;

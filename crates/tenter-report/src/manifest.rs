@@ -75,6 +75,7 @@ impl Manifest {
             run,
             digest: None,
             complete: false,
+            // Nothing can change this text if the process is killed.
             stopped: Some("still running, or killed before it could finish".to_owned()),
             machine: Machine::this(),
             started_utc: rfc_3339(SystemTime::now()),

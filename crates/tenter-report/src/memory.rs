@@ -99,6 +99,8 @@ impl Hierarchy {
             Hierarchy::V1 => {
                 let mut fields = line.splitn(3, ':').skip(1);
                 let mut kinds = fields.next()?.split(',');
+                // A version 1 line is `number:controllers:path`, and a hierarchy may have several
+                // controllers.
                 kinds.any(|kind| kind == "memory").then(|| fields.next())?
             }
         })

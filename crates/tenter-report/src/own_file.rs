@@ -39,6 +39,7 @@ pub(crate) fn open_own_with(options: &mut OpenOptions, path: &Path) -> io::Resul
     if found.file_type().is_symlink() {
         return Err(link());
     }
+    // Opening a device may have effects, and reading a pipe may never end.
     if !found.is_file() {
         return Err(refused("it is no regular file"));
     }

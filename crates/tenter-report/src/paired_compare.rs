@@ -131,6 +131,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     let common = readings.iter().map(|(at, _)| &a.readings[*at]);
     let names = format!("that {} and {} have in common", first.name, other.name);
     check_statistics(common, &names)?;
+    // Points, not trials, are matched: seeds are paired within each.
     let points = equal_points(a, b);
     if points.is_empty() {
         return Err(format!(
@@ -334,6 +335,7 @@ pub fn paired_table(rows: &[PairedRow]) -> String {
 fn paired_section(rows: &[PairedRow]) -> Section {
     let first = &rows[0];
     let sizes = rows.iter().flat_map(|row| [row.value, row.against_value]);
+    // One unit for the whole table, chosen by its greatest value.
     let (unit, factor) = shown_unit(&first.unit, sizes.map(f64::abs).fold(0.0, f64::max));
     let better = if first.more_is_better { "more" } else { "less" };
     let varied = rows.iter().any(|row| !row.settings.is_empty());

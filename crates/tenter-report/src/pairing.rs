@@ -33,6 +33,7 @@ impl Pairs {
         let losses = pairs.iter().filter(|(a, b)| better(*b, *a)).count();
         let positive = pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
         // Logarithms make ratios symmetric about 1: twice and half cancel out.
+        // `Spread` keeps a seed with each value, which is of no use here.
         let logs = pairs.iter().map(|(a, b)| ((a / b).ln(), 0));
         let spread = Spread::of(&logs.collect::<Vec<_>>()).filter(|_| positive);
         Some(Pairs {

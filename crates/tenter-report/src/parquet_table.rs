@@ -86,6 +86,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     /// # Errors
     /// If a row group cannot be written. The table ignores rows after that.
     pub fn append(&mut self, rows: &[R]) -> Result<(), TrialError> {
+        // The first error was returned; later rows have no place to go.
         if self.writer.is_none() {
             return Ok(());
         }
@@ -148,6 +149,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
             return Ok(());
         };
         let written = write_row_group(writer, &self.waiting[..count], &self.names);
+        // Dropped even after an error: they cannot be written any more.
         self.waiting.drain(..count);
         if written.is_err() {
             // A row group after a half-written one could not be read, so the file stays as it is.
@@ -214,6 +216,7 @@ pub(crate) fn schema<'c>(
     columns: impl Iterator<Item = (&'c str, Kind, bool)>,
 ) -> Result<TypePtr, ParquetError> {
     let fields = columns.map(|(name, kind, optional)| {
+        // Four physical types suffice; the reader of rows accepts no others.
         let (physical, logical) = match kind {
             Kind::Integer => (PhysicalType::INT64, None),
             Kind::Unsigned => (PhysicalType::INT64, Some(LogicalType::integer(64, false))),
@@ -313,6 +316,7 @@ fn put<T: DataType>(
         if optional {
             levels.push(i16::from(cell.is_some()));
         }
+        // A missing value takes a place among the levels only.
         values.extend(cell);
     }
     let levels = optional.then_some(levels.as_slice());

@@ -74,6 +74,7 @@ pub fn axis_numbers(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
 
 /// True if two values for a setting are equal, as `1024KiB` and `1MiB` are.
 pub(crate) fn is_same_value(a: &str, b: &str) -> bool {
+    // Units are multiplied in floating point, so equal values may differ in the last bit.
     let equal = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
     match (quantity(a), quantity(b)) {
         (Some((a, of)), Some((b, other))) => of == other && equal(a, b),

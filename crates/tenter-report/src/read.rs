@@ -46,6 +46,7 @@ pub fn finished_trial(
     let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
         && manifest.run.program == run.program
         && manifest.run.interference == run.interference;
+    // Cheap comparisons come first.
     let is_same = manifest.complete && is_same_program && has_config();
     if !is_same || !has_beside() {
         return None;

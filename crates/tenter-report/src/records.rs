@@ -155,6 +155,7 @@ fn scenarios(folders: &[SeedsFolder]) -> String {
 /// Returns a trial's readings: completion times for measured jobs and their collectives, bus
 /// bandwidths, and flow statistics.
 fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
+    // Background jobs are load, not results.
     let under_test = summary.jobs.iter().filter(|job| !job.job.background);
     let single = under_test.clone().count() == 1;
     let mut values = Vec::new();

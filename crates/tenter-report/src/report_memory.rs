@@ -36,6 +36,7 @@ pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
     folders
         .iter()
         .map(folder)
+        // Counts come from footers, which may claim anything, so sums must not wrap.
         .fold(PROCESS, u64::saturating_add)
 }
 

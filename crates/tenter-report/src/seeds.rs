@@ -29,6 +29,7 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     // Background jobs are load: the bytes that they moved are not a result.
     let jobs = first.jobs.iter().enumerate();
     for (position, job) in jobs.filter(|(_, job)| !job.job.background) {
+        // All trials ran one scenario, so job positions are the same in each.
         let of_job = |trial: &Summary| -> Option<f64> {
             let jct = trial.jobs[position].job.jct?;
             Some(jct.as_ns())

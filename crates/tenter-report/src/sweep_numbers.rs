@@ -126,6 +126,7 @@ impl Cell {
     }
 
     fn of(reading: &SweepReading, mut seeds: Vec<(u64, f64)>) -> Cell {
+        // `paired` searches by seed.
         seeds.sort_unstable_by_key(|(seed, _)| *seed);
         Cell {
             value: reading.of_seeds(seeds.iter().map(|(_, value)| *value).collect()),
@@ -202,6 +203,7 @@ impl<'r> Numbers<'r> {
         let [(variant, best), (runner_up, next), ..] = ranked.as_slice() else {
             return None;
         };
+        // A tie has no best variant.
         if best.total_cmp(next).is_eq() {
             return None;
         }

@@ -117,6 +117,7 @@ impl Groups {
             let schema = reader.metadata().file_metadata().schema_descr();
             let columns = R::COLUMNS.iter().map(|column| {
                 let mut known = schema.columns().iter();
+                // Columns are found by name: files of other versions may have another order.
                 let place = known.position(|known| known.name() == column.name);
                 (column.info(), place)
             });
@@ -237,6 +238,7 @@ fn dense<T: DataType, V: Default>(
         return Err(ParquetError::General(what));
     }
     let mut values = values.into_iter().map(value);
+    // Most optional columns have all of their values, and then need no list of valid rows.
     if levels.iter().all(|level| *level > 0) {
         return Ok(ColumnArray {
             values: wrap(values.collect()),

@@ -78,6 +78,7 @@ impl TextTable {
         let body = self.rows.iter().filter_map(|row| row.get(column));
         head.into_iter()
             .chain(body)
+            // Characters, not bytes: `µs` has three bytes and two columns.
             .map(|text| text.chars().count())
             .max()
             .unwrap_or(0)
@@ -101,6 +102,7 @@ impl fmt::Display for TextTable {
             .map(|column| column.unit.as_str())
             .collect();
         let mut lines: Vec<Vec<&str>> = vec![names];
+        // Without any unit, the second head line would be empty.
         if units.iter().any(|unit| !unit.is_empty()) {
             lines.push(units);
         }

@@ -202,6 +202,7 @@ fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
         let free = tracks.entry((chunk.job, chunk.src_rank)).or_default();
         let lane = free.iter().position(|&until| until <= chunk.first_sent);
         let lane = lane.unwrap_or(free.len());
+        // The rank has used up its tracks.
         if lane == share {
             continue;
         }
@@ -226,6 +227,7 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
         let samples = ports.entry((sample.node, sample.port)).or_default();
         samples.push(sample);
     }
+    // Ports that never queued nor paused would be flat lines.
     ports.retain(|_, samples| samples.iter().any(|s| s.queue_bytes > 0.0 || s.paused));
     let peak = |samples: &[&PortSample]| -> f64 {
         samples.iter().map(|s| s.queue_bytes).fold(0.0, f64::max)
@@ -244,6 +246,7 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
         let points = with_gaps(samples, &instants);
         let queue = changes(&points, |sample| sample.queue_bytes);
         let paused = changes(&points, |sample| f64::from(u8::from(sample.paused)));
+        // A port is written whole or not at all.
         if values + queue.len() + paused.len() > VALUES_MAX {
             break;
         }
@@ -283,6 +286,7 @@ fn changes(
             changes.push((at, value));
         }
     }
+    // The only value is the 0 at the start: the counter never moved.
     if changes.len() == 1 {
         Vec::new()
     } else {

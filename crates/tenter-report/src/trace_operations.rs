@@ -33,6 +33,7 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
     let on_stream = |row: &&OperationRow| row.kind != "receive" && row.done > row.started;
     let rows = of.rows.iter().filter(on_stream);
     let mut rows: Vec<&OperationRow> = rows.filter(|row| row.done.is_some()).collect();
+    // By start, so that the limit cuts off the end of the run and nothing within it.
     rows.sort_by_key(|row| (row.started, row.job, row.rank, row.operation));
     let left_out = rows.len().saturating_sub(OPERATIONS_MAX);
     rows.truncate(OPERATIONS_MAX);

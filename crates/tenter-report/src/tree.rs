@@ -115,6 +115,7 @@ impl Tree {
     /// Assigns pods: the parts that stay connected without the highest tier.
     fn find_pods(&mut self, trial: &TrialData) {
         let top = self.top();
+        // Of two tiers, only single leaves are left without the highest.
         if top < 3 {
             return;
         }

@@ -197,6 +197,7 @@ pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
         Ok(_) => Err(unusable(
             "the trial is still running, or was killed before it could finish; run it again",
         )),
+        // Err(unusable => No manifest: the message says what the folder may be instead.
         Err(TrialError::Io { .. }) => Err(unusable(&no_manifest(folder))),
         Err(damaged) => Err(damaged),
     }

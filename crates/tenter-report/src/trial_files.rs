@@ -42,6 +42,7 @@ pub(crate) fn is_just_made(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else {
         return false;
     };
+    // True for an empty folder as well.
     entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PARTIAL_MANIFEST))
 }
 

@@ -86,7 +86,9 @@ impl TrialFolder {
         names: Names,
         run: RunIdentity,
     ) -> Result<TrialFolder, TrialError> {
+        // First of all: nothing may be touched in a folder that another run uses.
         let lock = take_folder(path)?;
+        // Only the holder of the lock may remove files.
         clear(path)?;
         let manifest = Manifest::begin(run);
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
@@ -197,6 +199,7 @@ impl TrialFolder {
             write_capture(&path.join(CAPTURE_FILE), capture)?;
         }
         write_json(&path.join(SUMMARY_FILE), summary)?;
+        // The manifest goes last: it tells readers that all other files are whole.
         manifest.digest = Some(summary.engine.digest.clone());
         manifest.complete = summary.complete;
         manifest.stopped.clone_from(&summary.stopped);

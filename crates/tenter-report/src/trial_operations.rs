@@ -85,6 +85,7 @@ pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialE
         let [job, iteration, rank] = row.map(|value| value as u32);
         let of = last.entry(job).or_default();
         (of.job, of.iteration) = (job, of.iteration.max(iteration));
+        // Ranks without operations have no rows, so the highest number gives the count.
         of.ranks = of.ranks.max(rank + 1);
     })?;
     let drawn: BTreeSet<(u32, u32)> = last

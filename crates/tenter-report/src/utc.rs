@@ -23,6 +23,7 @@ fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
     const DAYS_TO_1970: u64 = 719_468;
     let days = days_since_1970 + DAYS_TO_1970;
     let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);
+    // One leap day every 4 years, but not every 100, except every 400.
     let leap_days = day_of_cycle / 1_460 - day_of_cycle / 36_524 + day_of_cycle / 146_096;
     let year_of_cycle = (day_of_cycle - leap_days) / 365;
     let day_of_year =

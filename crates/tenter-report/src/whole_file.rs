@@ -93,6 +93,7 @@ fn replace(
     beside: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), TrialError> {
+    // A device such as `/dev/stdout` must not be replaced by a file.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let written = File::options().write(true).open(path);
         let written = written.and_then(|file| write_buffered(file, write));
@@ -108,6 +109,7 @@ fn move_there(
 ) -> Result<(), TrialError> {
     // A link with the temporary name must not lead the text elsewhere.
     let _ = fs::remove_file(beside);
+    // Fails if a link has been put there in the meantime.
     let written = File::create_new(beside)
         .and_then(|file| write_buffered(file, write))
         .and_then(|()| fs::rename(beside, path));

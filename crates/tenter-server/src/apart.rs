@@ -10,6 +10,7 @@ pub(crate) async fn apart<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(answer) => answer,
         Err(error) => {
+            // A task that did not panic was cancelled, which happens only at shutdown.
             let said = error.try_into_panic().map_or_else(
                 |_| "the server is ending".to_owned(),
                 |panic| message_of(&*panic),

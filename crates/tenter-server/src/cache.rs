@@ -63,6 +63,7 @@ impl Cache {
             used: Instant::now(),
         });
         let mut count: usize = entries.iter().map(|entry| entry.values.len()).sum();
+        // The new column was used last, so it goes last.
         entries.sort_by_key(|entry| entry.used);
         // A column that is larger than the whole cache is dropped again at once, and still
         // answered.

@@ -80,6 +80,7 @@ async fn answer(
     router: Router,
     mut closing: watch::Receiver<bool>,
 ) {
+    // Dropped with this future, so the place is given back on every way out.
     let _leaves = Leaves(Arc::clone(&place));
     let router = TowerToHyperService::new(router);
     let of_requests = Arc::clone(&place);
@@ -90,6 +91,7 @@ async fn answer(
         if request.body().is_end_stream() {
             place.becomes(Use::Answers);
         }
+        // The body reader finds the place here and marks it when the body has arrived.
         request.extensions_mut().insert(Arc::clone(&place));
         let answer = router.call(request);
         async move {
@@ -104,6 +106,7 @@ async fn answer(
             )
         }
     });
+    // `hyper` limits the time of heads, not of answers that nobody reads; the stream itself does.
     let stream = TokioIo::new(Watched {
         stream,
         place: Arc::clone(&place),
@@ -296,6 +299,8 @@ impl Watched {
             self.place.stalls(false);
             return Poll::Pending;
         }
+        // The place counts as stalled long before the timer ends, so that a new connection can take
+        // it.
         self.place.stalls(true);
         let patience = self
             .patience

@@ -30,6 +30,7 @@ pub(crate) fn points(values: &[f64]) -> Vec<(f64, f64)> {
         even.chain(tail).chain(last).chain([count - 1]).collect()
     };
     places.sort_unstable();
+    // The three sets overlap at the end of the distribution.
     places.dedup();
     let share = |place: usize| (place + 1) as f64 / count as f64;
     places

@@ -67,6 +67,7 @@ impl Events {
             return;
         };
         let mut ring = self.ring();
+        // Shared, since each of many clients gets the same body.
         let told = Arc::new(Told {
             id: ring.next,
             topic,

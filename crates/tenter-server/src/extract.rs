@@ -58,6 +58,7 @@ async fn whole(
     body: Stream,
     length: usize,
 ) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), ApiError> {
+    // A client that declares too much is refused before it has sent anything.
     if length > BODY_MAX {
         return Err(too_long());
     }
@@ -68,6 +69,7 @@ async fn whole(
     let mut large: Option<(OwnedSemaphorePermit, tokio::time::Instant)> = None;
     loop {
         let by = tokio::time::Instant::now() + PART_PATIENCE;
+        // A large body is limited as a whole, because it keeps others waiting.
         let by = large.as_ref().map_or(by, |(_, end)| by.min(*end));
         let Ok(next) = tokio::time::timeout_at(by, parts.next()).await else {
             return Err(ApiError::new(

@@ -52,6 +52,8 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
             "this server is not called that; open the address that `tenter ui` has printed",
         ));
     }
+    // Programs send no origin; browsers send one with each request of another site that changes
+    // something.
     if let Some(origin) = text(headers, ORIGIN.as_str())
         && !is_own_origin(app, origin)
     {

@@ -54,6 +54,7 @@ impl Live {
         let Some(last) = rows.last().filter(|_| is_watched) else {
             return;
         };
+        // A batch may cover several instants; only the last one is shown.
         let first = rows.partition_point(|row| row.time < last.time);
         let interval = self.plan().and_then(|plan| plan.resolved().sample_interval);
         let time = last.time.as_ns();

@@ -55,6 +55,7 @@ fn served(name: &'static str, packed: &'static [u8], asked: &HeaderMap) -> Respo
         (CACHE_CONTROL, keep),
         (VARY, "accept-encoding"),
     ];
+    // Files are kept compressed, so only clients that do not take gzip cost any work.
     if takes_gzip(asked) {
         return (headers, [(CONTENT_ENCODING, "gzip")], packed).into_response();
     }

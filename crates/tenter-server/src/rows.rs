@@ -29,6 +29,7 @@ pub(crate) fn selected(
     selection: &Selection,
 ) -> Result<Option<Vec<u32>>, ApiError> {
     let filter = ready(&selection.filter, folder)?;
+    // Pages of a table as it is need no list of its rows, which may be millions.
     if filter.is_none() && selection.order.is_none() {
         return Ok(None);
     }

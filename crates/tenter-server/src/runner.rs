@@ -95,6 +95,7 @@ fn simulate(
         return Ok(None);
     };
     running.live.begin(&plan);
+    // Claimed only now: a trial that is cancelled while it waits leaves no folder.
     let folder = claim_free_folder(app.workspace.folder(), &queued.name)?;
     app.workspace.began(queued.id, &folder)?;
     let expected = plan.packet_hops().ok().filter(|hops| hops.is_finite());

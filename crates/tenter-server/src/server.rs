@@ -42,6 +42,7 @@ impl Server {
         let failed =
             |error: std::io::Error| Error::Asked(format!("cannot listen on {asked}: {error}"));
         let address = listener.local_addr().map_err(failed)?;
+        // `tokio` takes over only sockets that do not block.
         listener.set_nonblocking(true).map_err(failed)?;
         let token = match (options.no_token, address.ip().is_loopback()) {
             (false, _) => Some(token()?),
@@ -102,6 +103,7 @@ impl Server {
             let serving = tokio::spawn(connections::serve(listener, router, app.closing()));
             while !stop.load(Ordering::Relaxed) && !serving.is_finished() {
                 tokio::time::sleep(LOOK_EVERY).await;
+                // The loop that waits for the end is also the clock of the cache.
                 app.cache.tidy();
             }
             app.close();

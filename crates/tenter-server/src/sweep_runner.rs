@@ -59,6 +59,7 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
         told: None,
     };
     let results = run.run_with(&mut heard)?;
+    // The last note may be older than the last trial.
     heard.note(&results.progress);
     Ok(if !results.was_cancelled {
         if results.failures.is_empty() {

@@ -104,6 +104,7 @@ impl Turns {
         let is_over = Arc::new(AtomicBool::new(false));
         let _ends = Ends(Arc::clone(&is_over));
         let limits = self.limits();
+        // Before the wait for a slot, so that an older request ends first and frees its own.
         let newest = Newest::begin(self, whose);
         let done = async {
             let slot = Arc::clone(&self.slots).acquire_owned().await;

@@ -66,6 +66,7 @@ impl Block {
     /// Ends the options and returns the block, with its length at both ends.
     fn finish(mut self) -> Vec<u8> {
         self.u32(0);
+        // The trailing copy of the length counts as well.
         let length = u32::try_from(self.0.len() + 4).unwrap_or(u32::MAX);
         self.u32(length);
         if let Some(field) = self.0.get_mut(4..8) {
@@ -130,12 +131,14 @@ pub(super) struct Kept<'a> {
 pub(super) fn packet(of: &Kept<'_>) -> Vec<u8> {
     let mut block = Block::new(ENHANCED_PACKET);
     block.u32(of.interface);
+    // The format puts the upper half of a timestamp first, whatever the byte order.
     let [high, low] = [of.at >> 32, of.at & u64::from(u32::MAX)];
     block.u32(u32::try_from(high).unwrap_or(u32::MAX));
     block.u32(u32::try_from(low).unwrap_or(u32::MAX));
     block.u32(u32::try_from(of.bytes.len()).unwrap_or(u32::MAX));
     block.u32(of.original_bytes);
     block.padded(of.bytes);
+    // The two lowest bits of the flags: 1 for inbound, 2 for outbound.
     let direction = if of.is_outbound { 2_u32 } else { 1 };
     block.option(PACKET_FLAGS, &direction.to_le_bytes());
     if let Some(comment) = of.comment {

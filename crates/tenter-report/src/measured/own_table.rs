@@ -131,6 +131,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
     let separator = separator(line);
     let (read, unread) = known(first, line)?;
     let mut all: Vec<Measured> = Vec::new();
+    // `first` counts from 1, so this skips the head and all lines before it.
     for (number, line) in (1..).zip(text.lines()).skip(first) {
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             continue;
@@ -152,6 +153,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
         });
         // Without a time, size over bandwidth is the time, in µs.
         let by_rate = |rate: f64| row.size / rate / 1e3;
+        // nccl-tests defines algorithm bandwidth as size over time.
         let time = row
             .time
             .or(row.bandwidth.filter(|&rate| rate > 0.0).map(by_rate));
@@ -175,6 +177,7 @@ fn known(line_number: usize, line: &str) -> Result<(Vec<Column>, Vec<String>), S
     let mut unread = Vec::new();
     for (place, name) in columns(line).into_iter().enumerate() {
         let known = quantity(name);
+        // Of two columns with one quantity, the first is read.
         let again = read.iter().any(|column| Some(column.quantity) == known);
         let Some(quantity) = known.filter(|_| !again) else {
             unread.push(format!("`{name}`"));

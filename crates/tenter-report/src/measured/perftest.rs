@@ -38,6 +38,7 @@ struct Results {
 pub(super) fn parse(text: &str) -> Result<Measured, String> {
     let mut measured = Measured::default();
     let mut rest = text;
+    // Each run writes a document, and a file may have several of them.
     while let Some(at) = rest.find("\"results\"") {
         rest = rest.get(at + "\"results\"".len()..).unwrap_or_default();
         let value = rest.trim_start().strip_prefix(':').unwrap_or(rest);
@@ -79,6 +80,7 @@ fn row(results: &Results) -> Result<Option<MeasuredRow>, String> {
         }
         (None, _) => None,
     };
+    // Either may be missing from a latency test.
     checked(results.size, results.average.or(results.typical), busbw)
 }
 

@@ -71,6 +71,7 @@ impl Boxes {
     pub(super) fn of(tree: &Tree) -> Boxes {
         let top = tree.top();
         let widest = (1..=top).map(|tier| tree.count(tier)).max().unwrap_or(0);
+        // A wide tier needs grouping as much as many leaves do: both would make boxes narrow.
         let is_grouped = tree.count(1) > LEAVES || widest > BOXES;
         let groups = match (is_grouped, top) {
             (false, _) => single(tree),
@@ -173,6 +174,7 @@ fn grouped(tree: &Tree) -> Vec<Group<'_>> {
         });
         group.members.push(switch);
     }
+    // Each box stands for the same number of groups, except perhaps the last.
     let together = groups.len().div_ceil(BOXES).max(1);
     let mut merged: Vec<Group<'_>> = Vec::new();
     for (place, group) in groups.into_values().enumerate() {

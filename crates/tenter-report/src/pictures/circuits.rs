@@ -114,6 +114,7 @@ impl Bundled {
             let (Some(a), Some(b)) = (place(link.ends.0), place(link.ends.1)) else {
                 continue;
             };
+            // Directions go with the boxes, whose order may be the reverse of that of the nodes.
             let turned = |both: [f64; 2]| if a <= b { both } else { [both[1], both[0]] };
             let sum = if a == b {
                 inner.entry(a).or_default()
@@ -376,6 +377,7 @@ fn table(of: &Drawn) -> TextTable {
         rows.iter()
             .any(|row| !["", "0"].contains(&row[column].as_str()))
     };
+    // Columns 3 and 4 count circuits that not every fabric has.
     let columns: Vec<usize> = (0..heads.len())
         .filter(|&column| ![3, 4].contains(&column) || says(column))
         .collect();

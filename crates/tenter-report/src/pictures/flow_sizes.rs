@@ -69,6 +69,7 @@ pub(super) fn together(trials: &[&TrialData], names: &[String]) -> Vec<Picture> 
 }
 
 fn picture(title: &str, mut lines: Vec<DrawnLine>) -> Option<Picture> {
+    // A single point draws no line.
     lines.retain(|line| line.points.len() > 1);
     if lines.is_empty() {
         return None;

@@ -71,6 +71,8 @@ impl<'a> Ports<'a> {
             let is_it = |port: &&&PortRow| (port.node, port.port) == (sample.node, sample.port);
             ports.iter().find(is_it).copied()
         };
+        // The high-water mark covers the time since the previous sample, so short queues are found
+        // too.
         let here = samples
             .iter()
             .filter_map(|sample| Some((of(sample)?, sample.queue_high_water_bytes)));
@@ -174,6 +176,7 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
         let chain = run.chain(trial);
         let mut losses: Vec<f64> = chain.links.iter().map(Link::loss).collect();
         losses.sort_by(|a, b| b.total_cmp(a));
+        // Loss of the last link to be examined; in a short chain all links are.
         let least = losses
             .get(LOOKED_AT - 1)
             .copied()

@@ -24,6 +24,7 @@ pub(super) fn picture(trials: &[&TrialData], names: &[String]) -> Option<Picture
         .filter(|(_, job)| job.collectives.iter().any(|row| row.end.is_some()))
         .collect();
     let count: usize = jobs.iter().map(|(_, job)| job.collectives.len()).sum();
+    // A single bar says no more than the completion time of its job.
     if !(2..=BARS).contains(&count) {
         return None;
     }

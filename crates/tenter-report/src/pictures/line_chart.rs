@@ -57,6 +57,7 @@ impl LineChart<'_> {
 
 /// Returns the least and greatest values over all points, horizontally and vertically.
 pub(super) fn extent(lines: &[DrawnLine]) -> ((f64, f64), (f64, f64)) {
+    // Values are never negative, so 0 is the lowest maximum.
     let none = (f64::INFINITY, 0.0);
     let wider = |(least, most): (f64, f64), value| (f64::min(least, value), f64::max(most, value));
     let points = lines.iter().flat_map(|line| &line.points);

@@ -29,6 +29,7 @@ pub(super) fn pictures(trial: &TrialData, tiers: &Tiers) -> Vec<Picture> {
     }
     let metrics = metrics(&trial.ports);
     let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|(way, _)| way.is_upward());
+    // The order in which a packet passes them.
     let ordered = up.into_iter().chain(down.into_iter().rev());
     ordered
         .map(|(&way, ports)| direction(tiers.direction_name(way), way, ports, &metrics))
@@ -124,6 +125,7 @@ fn utilisation(ports: &[&PortRow]) -> String {
 /// Divides rows into cells; neighbours share a cell if there are too many.
 fn cells(rows: &[(String, Vec<&PortRow>)]) -> Vec<CellRow> {
     let total: usize = rows.iter().map(|row| row.1.len()).sum();
+    // One number for all rows, so that cells of different rows mean the same.
     let per_cell = total.div_ceil(CELLS).max(1);
     let row = |(name, ports): &(String, Vec<&PortRow>)| CellRow {
         name: name.clone(),

@@ -47,6 +47,7 @@ fn picture(block: &[DeviationRow]) -> Option<Picture> {
             .iter()
             .all(|row| value(row).iter().all(Option::is_some))
     };
+    // Both lines need the same quantity at every size.
     let by_bandwidth = has(bandwidths);
     let value: Value = if by_bandwidth { bandwidths } else { times };
     let trials = by_trial(block);

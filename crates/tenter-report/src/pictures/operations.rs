@@ -174,6 +174,7 @@ impl<'r> Drawing<'r> {
         }
         let ends = lanes.values().flatten().map(|bar| bar.span.to);
         let end = ends.fold(0.0, f64::max);
+        // Each row has an equal share, so that a busy one does not leave the others without bars.
         let share = BARS / lanes.len().max(1);
         for bars in lanes.values_mut() {
             fewer(bars, end, share);
@@ -265,6 +266,7 @@ impl<'r> Bar<'r> {
         // The third number is the duration, not the end: with seven digits, two instants late in a
         // long run could not be told apart.
         let mut numbers = vec![lane as f64, from, to - from, self.count as f64, light];
+        // A merged bar has no single operation to describe.
         if self.count == 1 {
             let kind = self.row.kind.as_str();
             let place = kinds.iter().position(|known| *known == kind);
@@ -305,12 +307,14 @@ fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
 /// seen, and neither is long enough to be seen on its own.
 fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
     bars.sort_by(|a, b| a.span.from.total_cmp(&b.span.from));
+    // A quarter of a pixel.
     let mut gap = end / PIXELS * 0.25;
     loop {
         let mut kept = 0;
         for place in 1..bars.len() {
             let bar = bars[place];
             let last = &mut bars[kept];
+            // A long bar keeps its exact ends, even next to another one.
             let are_short = [bar.span.length(), last.span.length()];
             let are_short = are_short.iter().all(|length| *length < 4.0 * gap);
             if bar.span.from - last.span.to < gap && are_short && last.light == bar.light {

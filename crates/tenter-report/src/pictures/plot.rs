@@ -15,6 +15,7 @@ impl Serialize for Num {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         /// Floats below this limit represent whole numbers exactly.
         const WHOLE: f64 = 1e15;
+        // Rounding by text gives the shortest JSON number; arithmetic would leave digits behind.
         let short: f64 = format!("{:.6e}", self.0).parse().unwrap_or(self.0);
         if !short.is_finite() {
             serializer.serialize_none()

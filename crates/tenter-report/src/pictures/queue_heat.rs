@@ -45,6 +45,7 @@ pub(super) fn pictures(trials: &[&TrialData], names: &[String]) -> Vec<Shown> {
         queue: all.queue.max(of.queue),
         end: all.end.max(of.end),
     });
+    // One trial has its queues as lines; the maps are for comparing trials.
     if pictures.len() < 2 || most.queue == 0.0 {
         return Vec::new();
     }

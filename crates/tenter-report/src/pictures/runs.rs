@@ -95,6 +95,7 @@ pub(super) fn grouped_by_operation<'r, 'a>(
 pub(super) fn slowest<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r Run<'a>> {
     let mut slowest: Vec<&Run<'_>> = Vec::new();
     for run in runs {
+        // An iteration without a completion time ranks below those that have one.
         let rank = |run: &Run<'_>| (!run.row.warm_up, run.row.completion_time);
         let same =
             |known: &&Run<'_>| (known.row.job, known.row.index) == (run.row.job, run.row.index);

@@ -74,8 +74,10 @@ impl Series {
         let regular = &instants[..instants.len().saturating_sub(1)];
         let gaps = regular.windows(2).map(|pair| pair[1] - pair[0]);
         let interval = regular.first().copied().into_iter().chain(gaps);
+        // With a single sample, the interval is all the time there is.
         let interval = interval.fold(end, f64::min);
         let all = ((end / interval).ceil() as usize).max(1);
+        // Whole samples per bin, so that no sample is divided between two.
         let together = all.div_ceil(POINTS);
         Series {
             end,

@@ -122,6 +122,7 @@ fn deepest(trials: &[&TrialData]) -> Vec<(String, String)> {
     let sampled = trials.iter().filter(|trial| !trial.samples.is_empty());
     let mut ports: Vec<&PortRow> = sampled.flat_map(|trial| &trial.ports).collect();
     ports.retain(|port| port.queue_high_water_bytes > 0);
+    // Ties go to the lower node, so that answers repeat.
     ports.sort_by_key(|port| (std::cmp::Reverse(port.queue_high_water_bytes), port.node));
     let ends = |port: &PortRow| (port.node_name.clone(), port.peer_name.clone());
     let all = |trial: &&TrialData| trial.ports.iter().map(ends).collect();
@@ -170,6 +171,7 @@ fn picture(title: &str, lead: &str, shows: Shows, lines: &[DrawnLine], family: u
         x_label,
         y_label,
         height: HEIGHT,
+        // Changes and distributions are step functions; maxima of samples are joined by lines.
         steps: shows != Shows::QueueDepth,
         family: family.max(1),
         lines,

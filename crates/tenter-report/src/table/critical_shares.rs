@@ -32,6 +32,7 @@ pub(super) fn sections(rows: &[CriticalShareRow]) -> Vec<Section> {
         let ms = |time: Time| milliseconds(time, decimals);
         for row in job.iter().take(ITERATIONS) {
             let share = |time: Time| {
+                // Keeps the division defined for an iteration that took no time.
                 let whole = row.whole.as_ns().max(f64::MIN_POSITIVE);
                 format!("{:.1}", 100.0 * time.as_ns() / whole)
             };

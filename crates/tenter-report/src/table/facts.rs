@@ -36,6 +36,7 @@ fn total(totals: &Totals) -> Fact {
         count(totals.dropped_frames),
         count(totals.retransmitted_frames),
     );
+    // Without losses there are none, and the line stays short.
     if totals.nak_frames > 0 || totals.timeouts > 0 {
         let _ = write!(
             text,
@@ -112,6 +113,7 @@ fn wire(totals: &Totals) -> Option<Fact> {
         totals.control_wire,
     );
     if totals.pause_wire > 0.0 {
+        // A share that would print as 0.000 is not zero.
         let share = if totals.pause_wire < 0.001 {
             "under 0.001".to_owned()
         } else {

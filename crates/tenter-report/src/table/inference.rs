@@ -52,6 +52,7 @@ fn times(row: &InferenceRow) -> Vec<String> {
     );
     // The parts must add up to the mean, so the KV transfer is what the other two leave.
     let known = row.queueing_mean + row.prefill_mean;
+    // The cache moves only if one pool prefills and another one decodes.
     if row.kv_mean.is_some() {
         let _ = write!(
             first,

@@ -41,6 +41,7 @@ pub(super) fn section(rows: &[InterferenceRow]) -> Option<Section> {
             ratio(job.slow_down),
         ];
         for (other, _) in &beside {
+            // A job has no row beside itself; its cell stays empty.
             let pair = (job.job, Some(*other));
             let found = rows.iter().find(|row| (row.job, row.beside) == pair);
             cells.push(found.map_or_else(String::new, |row| ratio(row.slow_down)));

@@ -176,6 +176,7 @@ fn operation(group: &[&CollectiveRow]) -> CaptionedTable {
 }
 
 fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
+    // A column of equal numbers would say nothing.
     let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
     let rates = rate_columns(rows.iter().copied());
     let mut columns = vec![TextColumn::number("size", "")];

@@ -167,6 +167,7 @@ fn fabric(summary: &Summary) -> [Tile; 3] {
     let totals = &summary.totals;
     let dropped = totals.dropped_frames + totals.nic_dropped_frames;
     let on_links = totals.lost_frames + totals.unsent_frames;
+    // A sum of one part is not split.
     let parts = if on_links > 0 {
         format!("{} dropped, {} on links; ", count(dropped), count(on_links))
     } else {

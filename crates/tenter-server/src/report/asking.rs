@@ -58,6 +58,7 @@ impl Asking {
             let body = to_bytes(answer.into_body(), usize::MAX).await;
             let body = body.map_err(|error| internal(error.to_string()))?.to_vec();
             let number = address.strip_prefix("/api/v1/trials/").unwrap_or("-");
+            // The trial itself, and none of the routes below it.
             let is_of_trial = number.bytes().all(|byte| byte.is_ascii_digit());
             let body = if is_of_trial { for_pages(body) } else { body };
             Ok(Answered { status, body })

@@ -74,6 +74,7 @@ pub(crate) fn distributions(
         let is_meant = job.is_none_or(|job| job == of_job)
             && collective.is_none_or(|collective| collective == *of_collective as u32);
         if is_meant
+            // A flow that did not end has no completion time (NaN).
             && value.is_finite()
             && let Some(values) = of_jobs.get_mut(of_job as usize)
         {

@@ -138,6 +138,7 @@ fn explained(plan: &Plan, budget: &Budget) -> Result<CheckBody, Error> {
     let cost = &explanation.cost;
     let available = tenter_report::available_memory_bytes();
     let mut derived = Vec::new();
+    // By way of JSON, so that a new value of the explanation appears without a line here.
     if let Ok(value) = serde_json::to_value(&explanation) {
         flatten(String::new(), value, &mut derived);
     }
@@ -182,6 +183,7 @@ fn flatten(path: String, value: Value, derived: &mut Vec<DerivedBody>) {
         path => format!("{path}.{key}"),
     };
     match value {
+        // {} =>
         Value::Null => {}
         Value::Object(object) => {
             for (key, value) in object {

@@ -130,6 +130,7 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
                 trial.state.word()
             ))
         })?;
+        // Trials may share a name, and rows are told apart by it.
         let name = format!("{} ({id})", trial.name);
         summaries.push(NamedSummary { name, summary });
         configs.push(settings(&folder)?);

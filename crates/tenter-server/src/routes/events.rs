@@ -30,8 +30,11 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    // A number that does not parse is treated as unknown: the client is told to reload.
     let last = last.map(|id| id.trim().parse().unwrap_or(0));
     let (missed, receiver) = app.events.hear(last);
+    // Bounded: a slow client fills the channel, lags behind the broadcast, and is then told to
+    // reload.
     let (sender, stream) = tokio::sync::mpsc::channel(64);
     tokio::spawn(forward(missed, receiver, app.closing(), sender));
     Sse::new(ReceiverStream::new(stream)).keep_alive(KeepAlive::new().interval(ALIVE))
@@ -68,6 +71,7 @@ async fn forward(
         let next = tokio::select! {
             told = receiver.recv() => told,
             _ = closing.wait_for(|is| *is) => return,
+            // return, =>
             () = sender.closed() => return,
         };
         let event = match next {

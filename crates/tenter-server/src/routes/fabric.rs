@@ -72,6 +72,7 @@ pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
         .map(|(id, node)| {
             let (tier, kind) = match node.kind {
                 NodeKind::Host => (0, NodeKindWord::Host),
+                // (u32::from(tier) + 1 =>
                 NodeKind::Switch { tier } => (u32::from(tier) + 1, NodeKindWord::Switch),
             };
             NodeBody {

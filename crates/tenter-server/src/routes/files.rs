@@ -101,6 +101,7 @@ pub(crate) async fn report(
     let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
+        // A trial that was just read has no other owner, and is not copied.
         let data = Arc::unwrap_or_clone(whole_trial(&app, &folder, budget)?);
         let name = found(&app, id)?.name;
         let report_of = app
@@ -137,6 +138,7 @@ fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
         let mut part = vec![0; PART];
         let read = file.read(&mut part)?;
         part.truncate(read);
+        // An empty read is the end of the file.
         Ok((read > 0).then_some(part))
     };
     let headers = [

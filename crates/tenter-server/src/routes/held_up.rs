@@ -148,6 +148,7 @@ fn body(found: &HeldUp) -> HeldUpCollective {
     let told = all.filter_map(|(link, (text, findings))| {
         let chunk = &link.chunk;
         Some(HeldUpLink {
+            // Links without findings lost no time, or less than the others, and are left out.
             findings: findings.clone()?,
             text: text.clone(),
             waited_for: match link.cause {

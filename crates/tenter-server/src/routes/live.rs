@@ -82,6 +82,7 @@ fn now(app: &App, id: i64) -> Result<LiveBody, ApiError> {
         return Ok(nothing(false));
     };
     let seen = running.live.watch();
+    // The trial was taken from the queue, but waits for memory or is being resolved.
     let Some(plan) = running.live.plan() else {
         return Ok(nothing(true));
     };

@@ -302,6 +302,7 @@ fn heat_of(rows_of_ports: &[PortRow], samples: &Samples, asked: &HeatQuery) -> H
         let (most, row) = row.or_insert_with(|| (0.0, vec![None; times_ns.len()]));
         *most = most.max(value);
         let cell = &mut row[at / per_column];
+        // The greatest value: a mean over a column would hide short queues.
         *cell = Some(cell.map_or(value, |known| known.max(value)));
     }
     let total = rows.len();

@@ -86,6 +86,7 @@ fn all() -> Vec<PresetText> {
         text: text.to_owned(),
     };
     let fabrics = PRESETS.iter().map(|preset| PresetText {
+        // A fabric alone cannot be run.
         text: format!("{}\n{FIRST_JOBS}", preset.text.trim_end()),
         ..of(PresetKind::Fabric, preset.name, preset.text)
     });

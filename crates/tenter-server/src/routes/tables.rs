@@ -176,6 +176,7 @@ pub(crate) async fn rows(
 ) -> Result<Response, ApiError> {
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     let as_csv = accepts.is_some_and(|accept| accept.starts_with("text/csv"));
+    // Awaited here: within `apart`, the wait would occupy a blocking thread.
     let held = if as_csv {
         Some(app.csv_place().await?)
     } else {
@@ -291,6 +292,7 @@ fn csv_part(
         }
         for (place, column) in columns.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
+            // Writing to a `String` cannot fail.
             let _ = write!(part, "{comma}{}", text(column.cell(row)));
         }
         part.push('\n');

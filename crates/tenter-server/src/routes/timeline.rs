@@ -206,6 +206,7 @@ fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
         // Greedy colouring by start time needs the fewest lanes.
         chunks.sort_by(|a, b| a.start.total_cmp(&b.start));
         let first = lanes.len();
+        // End of the last bar in each lane of the rank.
         let mut ends: Vec<f64> = Vec::new();
         for chunk in chunks {
             let free = ends.iter().position(|end| *end <= chunk.start);

@@ -90,6 +90,7 @@ pub(crate) async fn fabric(
     let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
         let folder = folder_of(&app, id)?;
+        // The folder has no graph: it follows from the configuration.
         let plan = Scenario::of_trial(&folder)?.resolve_within(budget)?;
         Ok(Json(loaded(&app, &folder, &plan, asked.time)?))
     };

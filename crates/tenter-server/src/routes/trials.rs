@@ -65,6 +65,7 @@ pub(crate) async fn list(
 ) -> Result<Json<TrialRows>, ApiError> {
     let query = query_of(asked)?;
     apart(move || {
+        // Trials that `tenter run` has put into the folder appear without a restart.
         app.search()?;
         let found = app.workspace.trials(&query)?;
         Ok(Json(TrialRows {
@@ -138,6 +139,7 @@ pub(crate) async fn queue(
     let work = move |budget: &Budget| {
         let plan = resolve(&asked.text, budget)?;
         plan.check_within(budget)?;
+        // Refused now rather than when its turn comes, perhaps hours later.
         plan.check_memory(false)?;
         let named = asked.name.filter(|name| !name.trim().is_empty());
         let name = named.unwrap_or_else(|| match plan.name() {
