@@ -1,4 +1,4 @@
-//! The cause for a collective's delay: the chain of chunks that ends with the last chunk to arrive.
+//! The cause of a collective's delay: the chain of chunks that ends with the last chunk to arrive.
 //!
 //! A rank posts a chunk when its last dependency is met: a chunk has arrived at the rank, or one
 //! that it sent was acknowledged. Followed backwards from the chunk that arrived last, this gives a

@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::tree::{Place, Tree};
 use crate::trial_data::{PortSample, TrialData};
 
-/// Most circuit states that are shown: the first, the last and the longest others.
+/// Maximum number of circuit states that are shown: the first, the last and the longest others.
 const STATES: usize = 4;
 /// Tolerance for times in ns. Instants are whole picoseconds; a difference below ten picoseconds
 /// counts as none.
@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) known: Option<f64>,
     /// Links between switches; those to hosts are left out.
     pub(crate) links: Vec<Link>,
-    /// Count of ports without a circuit, by switch.
+    /// Number of ports without a circuit, by switch.
     pub(crate) dark: BTreeMap<u32, u64>,
     /// Mean and maximum load, as capacity shares, on the links between the two highest tiers, or on
     /// all links if there is one tier. Each direction counts by itself.
@@ -61,7 +61,7 @@ pub(crate) struct Link {
     pub(crate) ends: (u32, u32),
     /// Kind that these links share.
     pub(crate) kind: Kind,
-    /// Count of parallel links that are drawn as one.
+    /// Number of parallel links that are drawn as one.
     pub(crate) count: u64,
     /// Total line rate in Gb/s, from the first end to the second and back.
     pub(crate) gbps: [f64; 2],
@@ -240,7 +240,7 @@ struct History {
     /// Instants in ns at which a circuit came or went; each starts an interval.
     times: Vec<f64>,
     end: f64,
-    /// Count of reconfigurations under way in each interval.
+    /// Number of reconfigurations under way in each interval.
     under_way: Vec<u32>,
 }
 

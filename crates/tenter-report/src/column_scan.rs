@@ -54,7 +54,8 @@ pub(crate) fn scan_with<R: Row, const N: usize>(
     groups().map_err(TrialError::parquet("read", &path))
 }
 
-/// Most rows for which memory is reserved in advance: a damaged file may claim any number.
+/// Maximum number of rows for which memory is reserved in advance: a damaged file may claim any
+/// number.
 const ROWS_RESERVED: usize = 1 << 20;
 
 /// Reads one column in one row group.

@@ -83,8 +83,8 @@ fn measured_time(row: &MeasuredRow) -> Option<Time> {
         .map(|time| Time::from_ps((time * 1e6).round() as u64))
 }
 
-/// Determines a file's collective: the one it names, the given one, or the trials' only one that it
-/// can be.
+/// Determines a file's collective: the one it names, the given one, or the only one in the trials
+/// that it can be.
 fn collective_of(
     rows: &[ComparisonRow],
     measured: &Measured,

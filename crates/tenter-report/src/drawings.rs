@@ -12,9 +12,10 @@ use crate::seed_folder::{seed_folder, seed_folders};
 use crate::trial_files::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
 
-/// Most points in a queue's line; each stretch of time keeps its least and its greatest value.
+/// Maximum number of points in a queue's line; each stretch of time keeps its least and its
+/// greatest value.
 const POINTS: usize = 1_200;
-/// Most points in a distribution: a large one's steps cannot be told apart.
+/// Maximum number of points in a distribution: a large one's steps cannot be told apart.
 const PARTS: usize = 240;
 /// Points per power of ten in a distribution's tail.
 const POINTS_OF_A_TENTH: f64 = 40.0;
@@ -27,7 +28,7 @@ pub struct Drawn {
     /// Lines, port by port and within a port variant by variant. A line without points has no
     /// recorded data. Times are in ns.
     pub lines: Vec<DrawnLine>,
-    /// Count of variants that were run; each port has this number of consecutive lines.
+    /// Number of variants that were run; each port has this number of consecutive lines.
     pub variants: usize,
 }
 

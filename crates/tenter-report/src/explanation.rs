@@ -144,7 +144,7 @@ fn rate(gbps: f64) -> String {
     }
 }
 
-/// Most optical switch ports that are shown, and most changes.
+/// Maximum number of optical switch ports that are shown, and of changes.
 const OPTICAL_ROWS: usize = 32;
 
 fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {

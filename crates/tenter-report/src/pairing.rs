@@ -1,21 +1,21 @@
-//! Statistics over values in pairs, such as those with equal seeds.
+//! Statistics of values in pairs, such as those of equal seeds.
 
 use tenter_record::{Spread, sign_test};
 
-/// Result from comparing pairs of values.
+/// Result of a paired comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pairs {
     pub(crate) count: usize,
-    /// Count of pairs in which the first value is better.
+    /// Number of pairs in which the first value is better.
     pub(crate) wins: usize,
-    /// Count of pairs in which the first value is worse.
+    /// Number of pairs in which the first value is worse.
     pub(crate) losses: usize,
     /// Geometric mean over the ratios first to second; `None` if a value is not positive.
     pub(crate) ratio: Option<f64>,
     /// 95 % confidence interval around `ratio`, by Student's t distribution; `None` for a single
     /// pair.
     pub(crate) interval: Option<(f64, f64)>,
-    /// p-value from the two-sided sign test.
+    /// p-value of the two-sided sign test.
     pub(crate) p_value: f64,
 }
 

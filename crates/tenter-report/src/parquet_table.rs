@@ -32,7 +32,7 @@ pub const DIGEST_NOTE: &str = "tenter.digest";
 /// Metadata key prefix for a column's unit; the column name follows.
 pub const UNIT_NOTE: &str = "tenter.unit.";
 
-/// Writes rows with one type to a Parquet file.
+/// Writes rows of one type to a Parquet file.
 ///
 /// Rows are collected until a row group is full. A table that is dropped without
 /// [`ParquetTable::finish`], because the trial failed or the program panicked, still writes its
@@ -278,7 +278,7 @@ fn write_column<R: Row>(
     write_cells(target, column.kind, column.optional, cells)
 }
 
-/// Writes cells that have one kind; cells may be missing only if `optional` is true.
+/// Writes cells of one kind; cells may be missing only if `optional` is true.
 pub(crate) fn write_cells<'c>(
     target: &mut SerializedColumnWriter<'_>,
     kind: Kind,

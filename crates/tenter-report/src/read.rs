@@ -17,7 +17,7 @@ use crate::{Manifest, RunIdentity, TrialError};
 /// Reads a trial's summary.
 ///
 /// # Errors
-/// If there is none, or this version did not write it.
+/// If there is none, or another version wrote it in another form.
 pub fn read_summary(folder: &Path) -> Result<Summary, TrialError> {
     read_json(&folder.join(SUMMARY_FILE))
 }
@@ -25,7 +25,7 @@ pub fn read_summary(folder: &Path) -> Result<Summary, TrialError> {
 /// Reads a trial's manifest.
 ///
 /// # Errors
-/// If there is none, or this version did not write it.
+/// If there is none, or another version wrote it in another form.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
     read_json(&folder.join(MANIFEST_FILE))
 }

@@ -214,7 +214,8 @@ fn decode(
     }
 }
 
-/// Most rows for which memory is reserved in advance: a damaged file may claim any number.
+/// Maximum number of rows for which memory is reserved in advance: a damaged file may claim any
+/// number.
 const ROWS_RESERVED: usize = 1 << 20;
 
 /// Decodes a column to one value per row, with a default where one is missing.

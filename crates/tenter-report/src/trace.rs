@@ -24,11 +24,12 @@ use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::trial_files::TRACE_FILE;
 use crate::whole_file::write_own;
 
-/// Most chunks in a trace, and most counter values. Each takes up to about 200 bytes, so a trace
-/// stays below 80 MB.
+/// Maximum number of chunks in a trace, and of counter values. Each takes up to about 200 bytes, so
+/// a trace stays below 80 MB.
 const CHUNKS_MAX: usize = 200_000;
 const VALUES_MAX: usize = 200_000;
-/// Most tracks for all ranks together, in which each rank has an equal share: more cannot be read.
+/// Maximum number of tracks for all ranks together, in which each rank has an equal share: more
+/// cannot be read.
 const TRACKS_MAX: usize = 16_384;
 
 /// Process numbers in the trace: the jobs, then each job's ranks, then the nodes.

@@ -10,7 +10,7 @@ use tenter_units::Time;
 use crate::span::Span;
 use crate::trace_events::{Events, Track};
 
-/// Most operations in a trace; each takes about 200 bytes.
+/// Maximum number of operations in a trace; each takes about 200 bytes.
 const OPERATIONS_MAX: usize = 200_000;
 /// Base process numbers for the jobs' streams, critical paths and recordings, beyond all others.
 const STREAMS: usize = 100_000_000;

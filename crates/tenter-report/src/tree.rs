@@ -26,7 +26,7 @@ pub(crate) struct TreeSwitch {
     pub(crate) tier: u32,
     /// Pod, in fabrics with three tiers and more; `None` in the highest tier.
     pub(crate) pod: Option<u32>,
-    /// Count of NICs cabled to it.
+    /// Number of NICs cabled to it.
     pub(crate) hosts: u64,
 }
 

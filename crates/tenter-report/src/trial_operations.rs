@@ -14,9 +14,9 @@ use crate::read::{each_record, row_of};
 use crate::span::Span;
 use crate::trial_files::table_file;
 
-/// Most ranks drawn per job.
+/// Maximum number of ranks drawn per job.
 const RANKS: usize = 8;
-/// Most operations drawn per job.
+/// Maximum number of operations drawn per job.
 const ROWS: usize = 400_000;
 
 /// Operations in a job's last iteration.
@@ -30,7 +30,7 @@ pub struct OperationsOf {
     pub ranks: u32,
     /// Completed operations at the drawn ranks, in rank order.
     pub drawn: Vec<OperationRow>,
-    /// Count of further operations at these ranks, beyond the limit.
+    /// Number of further operations at these ranks, beyond the limit.
     pub left_out: u64,
     /// Sums over recorded operations, by kind.
     pub recorded: BTreeMap<String, Recorded>,
@@ -38,10 +38,10 @@ pub struct OperationsOf {
     pub spans: BTreeMap<u32, Spans>,
 }
 
-/// Sums over recorded operations with one kind; times are in ns.
+/// Sums over recorded operations of one kind; times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Count of operations in the sums.
+    /// Number of operations in the sums.
     pub count: u64,
     /// Sum of the recorded durations.
     pub recorded: f64,

@@ -16,8 +16,8 @@ pub(crate) fn rfc_3339(instant: SystemTime) -> String {
 
 /// Returns year, month and day for a day counted from 1970-01-01, in the Gregorian calendar.
 ///
-/// Years start in March, so the leap day is its year's last, and repeat in cycles of 400 years with
-/// 146,097 days.
+/// Years start in March, so the leap day is the last day of its year, and repeat in cycles of 400
+/// years (146,097 days).
 fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
     /// Days from 0000-03-01 to 1970-01-01.
     const DAYS_TO_1970: u64 = 719_468;

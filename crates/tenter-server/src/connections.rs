@@ -27,7 +27,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::time::Sleep;
 
-/// Most connections at once. A browser holds six, and an event stream for each page.
+/// Maximum number of connections at once. A browser holds six, and an event stream for each page.
 const CONNECTIONS_MAX: usize = 128;
 /// Time limit for a request's head, and for an idle connection until its next request.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);

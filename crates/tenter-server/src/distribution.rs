@@ -2,11 +2,11 @@
 
 /// Up to this many values, each one becomes a point.
 const ALL: usize = 2_048;
-/// Count of points with even spacing in rank.
+/// Number of points with even spacing in rank.
 const EVEN: usize = 512;
 // Number of points towards the end, with even spacing in the logarithm of the distance from it.
 const TAIL: usize = 512;
-/// Most points in the last thousandth, where tails are read.
+/// Maximum number of points in the last thousandth, where tails are read.
 const LAST: usize = 1_024;
 
 /// Returns points on the cumulative distribution of `values`, which ascend: a value, and the share

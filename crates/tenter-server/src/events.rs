@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-/// Count of past events kept for clients that reconnect.
+/// Number of past events kept for clients that reconnect.
 const KEPT: usize = 4_096;
 
 /// An event that was sent to clients.

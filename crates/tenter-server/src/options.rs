@@ -17,9 +17,9 @@ pub struct Options {
     /// True if requests need no token. It is allowed on loopback addresses alone, and admits every
     /// user on this machine.
     pub no_token: bool,
-    /// Count of trials that run at the same time.
+    /// Number of trials that run at the same time.
     pub jobs: usize,
-    /// Most threads per trial.
+    /// Maximum number of threads per trial.
     pub threads: u16,
     /// Memory and time limits for a request that resolves a scenario or reads a trial.
     pub check: Limits,

@@ -63,7 +63,7 @@ pub(crate) struct App {
 /// Writes a report on trials as an HTML file's text.
 pub(crate) type ReportOf = fn(Vec<NamedTrial>) -> Result<String, tenter::Error>;
 
-/// Most CSV answers at the same time.
+/// Maximum number of CSV answers at the same time.
 const CSV_MAX: usize = 4;
 
 /// Minimum time between two searches through the folder.

@@ -17,7 +17,7 @@ use utoipa::IntoParams;
 use crate::apart::apart;
 use crate::error::ApiError;
 
-/// Count of requests that work at the same time; other requests have the remaining threads for
+/// Number of requests that work at the same time; other requests have the remaining threads for
 /// blocking work.
 const AT_ONCE: usize = 2;
 /// Remedies for a request that exceeded its budget.

@@ -95,7 +95,7 @@ pub(super) struct Interface<'a> {
     pub(super) description: &'a str,
     pub(super) address: MacAddress,
     pub(super) bits_per_second: u64,
-    /// Most bytes that the capture keeps per frame.
+    /// Maximum number of bytes that the capture keeps per frame.
     pub(super) snap_bytes: u32,
 }
 
@@ -119,7 +119,7 @@ pub(super) struct Kept<'a> {
     pub(super) interface: u32,
     /// Capture time, in ps since the simulation began.
     pub(super) at: u64,
-    /// Kept bytes, from the frame's first on.
+    /// Kept bytes: the first ones of the frame.
     pub(super) bytes: &'a [u8],
     /// Full frame length in bytes, without FCS.
     pub(super) original_bytes: u32,

@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::text::count;
 use crate::tree::{Tree, TreeSwitch};
 
-/// Most leaves that are drawn one by one; beyond it a box stands for a pod or several leaves.
+/// Maximum number of leaves that are drawn one by one; beyond it a box stands for a pod or several
+/// leaves.
 const LEAVES: usize = 32;
-/// Most boxes side by side.
+/// Maximum number of boxes side by side.
 const BOXES: usize = 40;
 
 /// Arrangement in which the script draws boxes.
@@ -38,9 +39,9 @@ pub(super) struct SwitchBox {
     /// Pod whose frame surrounds the box, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pod: Option<u32>,
-    /// Count of switches in the box.
+    /// Number of switches in the box.
     pub(super) switches: usize,
-    /// Count of leaves among them.
+    /// Number of leaves among them.
     pub(super) leaves: usize,
     /// NICs cabled to its leaves.
     pub(super) hosts: u64,

@@ -177,7 +177,7 @@ impl Sum {
 struct Common {
     /// Load with the full colour, as a capacity share.
     full: f64,
-    /// Most links that one line stands for.
+    /// Maximum number of links that one line stands for.
     most: u64,
 }
 

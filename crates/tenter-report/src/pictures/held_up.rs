@@ -158,7 +158,7 @@ pub struct HeldUp {
     pub pictures: Vec<Picture>,
 }
 
-/// Count of links whose ports are examined: those that lost most.
+/// Number of links whose ports are examined: those that lost most.
 const LOOKED_AT: usize = 64;
 /// Approximate limit on marks in all collectives' chains together.
 const MARKS: usize = 20_000;

@@ -3,7 +3,7 @@
 use super::plot::{ChunkChain, Num, Picture, Plot, Whole};
 use crate::chain::{Chain, Link};
 
-/// Most marks in one chain; in a longer one, neighbours share a mark.
+/// Maximum number of marks in one chain; in a longer one, neighbours share a mark.
 pub(super) const DRAWN: usize = 500;
 
 /// A part of a collective's time.

@@ -4,7 +4,7 @@ use super::plot::{Num, Picture, Plot, Timeline};
 use crate::trial_data::TrialData;
 use tenter_record::JobSummary;
 
-/// Most bars in a picture; more would be narrower than a pixel each.
+/// Maximum number of bars in a picture; more would be narrower than a pixel each.
 const BARS: usize = 4_000;
 
 /// Names and units for a bar's numbers.

@@ -22,7 +22,7 @@ pub(super) struct LineChart<'a> {
     pub(super) height: f64,
     /// True if a line stays at a value until the next point.
     pub(super) steps: bool,
-    /// Count of consecutive lines that share a colour and differ by dashes.
+    /// Number of consecutive lines that share a colour and differ by dashes.
     pub(super) family: usize,
     /// Lines, with points in base units.
     pub(super) lines: &'a [DrawnLine],

@@ -10,9 +10,10 @@ use super::text::{add, count, number};
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
-/// Most cells per direction; beyond it, neighbours share a cell that shows the greatest value.
+/// Maximum number of cells per direction; beyond it, neighbours share a cell that shows the
+/// greatest value.
 const CELLS: usize = 4_096;
-/// Most rows in a picture of one direction.
+/// Maximum number of rows in a picture of one direction.
 const ROWS: usize = 128;
 
 /// Heading above the pictures of links.

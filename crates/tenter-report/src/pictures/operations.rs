@@ -19,9 +19,9 @@ use crate::trial_operations::{OperationsOf, Spans};
 pub(super) const TITLE: &str = "Operations of ranks over time";
 /// Approximate drawing width in pixels; a distance below a pixel cannot be seen.
 const PIXELS: f64 = 900.0;
-/// Most bars in a drawing.
+/// Maximum number of bars in a drawing.
 const BARS: usize = 8_000;
-/// Most streams that get rows to themselves; beyond it, rows are by operation kind.
+/// Maximum number of streams that get rows to themselves; beyond it, rows are by operation kind.
 const STREAMS: usize = 8;
 
 /// Draws each job that has operations which take time.
@@ -84,7 +84,7 @@ struct Bar<'r> {
     span: Span,
     /// First operation that the bar stands for.
     row: &'r OperationRow,
-    /// Count of operations that the bar stands for.
+    /// Number of operations that the bar stands for.
     count: u64,
     /// True for a receive that waits, which is drawn lighter.
     light: bool,

@@ -162,7 +162,7 @@ pub(super) struct CircuitPicture {
     pub(super) bundles: Vec<Bundle>,
     /// Load with the full colour, as a capacity share.
     pub(super) full: Num,
-    /// Most links that one line stands for, in any picture side by side.
+    /// Maximum number of links that one line stands for, in any picture side by side.
     pub(super) most: u64,
 }
 
@@ -170,7 +170,7 @@ pub(super) struct CircuitPicture {
 pub(super) struct CircuitBox {
     #[serde(flatten)]
     pub(super) switches: SwitchBox,
-    /// Count of ports without a circuit.
+    /// Number of ports without a circuit.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) dark: u64,
     /// Links between the box's switches: upwards, and back.
@@ -224,7 +224,7 @@ pub(super) struct Operations<'a> {
     pub(super) bars: Vec<Vec<Num>>,
 }
 
-/// A lane; lanes with one rank follow each other.
+/// A lane; lanes of one rank follow each other.
 #[derive(Debug, Serialize)]
 pub(super) struct OperationLane {
     pub(super) rank: u32,

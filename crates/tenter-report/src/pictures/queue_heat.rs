@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::plot::{Heat, Num, Picture as Shown, Plot};
 use crate::trial_data::TrialData;
 
-/// Most columns; each shows the greatest among its samples.
+/// Maximum number of columns; each shows the greatest among its samples.
 const COLUMNS: usize = 160;
-/// Most ports that get a row.
+/// Maximum number of ports that get a row.
 const PORTS: usize = 16;
 
 /// Node and port numbers, as tables have them.

@@ -52,7 +52,7 @@ impl Scale {
     }
 }
 
-/// Returns the least multiple among 1, 2, 2.5 and 5 times a power of ten that is at least `step`.
+/// Returns the least number of the form 1, 2, 2.5 or 5 × 10ⁿ that is at least `step`.
 fn nice_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     let factors = [1.0, 2.0, 2.5, 5.0, 10.0];

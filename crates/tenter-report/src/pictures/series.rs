@@ -10,9 +10,9 @@ use crate::drawings::DrawnLine;
 use crate::trial_data::TrialData;
 use tenter_record::{Direction, Tiers};
 
-/// Most points in a line.
+/// Maximum number of points in a line.
 const POINTS: usize = 400;
-/// Count of ports drawn one by one.
+/// Number of ports drawn one by one.
 const PORTS: usize = 8;
 const HEIGHT: f64 = 260.0;
 
@@ -41,7 +41,7 @@ pub(super) fn pictures(trial: &TrialData) -> Vec<Picture> {
 struct Series {
     end: f64,
     interval: f64,
-    /// Count of samples in each bin.
+    /// Number of samples in each bin.
     together: usize,
     bins: usize,
 }

@@ -14,9 +14,9 @@ use super::{circuits, flow_sizes, jobs, queue_heat};
 use crate::drawings::{Course, Drawn, DrawnLine, envelope};
 use crate::trial_data::TrialData;
 
-/// Most ports whose queues are drawn.
+/// Maximum number of ports whose queues are drawn.
 const PORTS: usize = 4;
-/// Most points in a queue's line.
+/// Maximum number of points in a queue's line.
 const POINTS: usize = 800;
 const HEIGHT: f64 = 320.0;
 

@@ -7,7 +7,7 @@ use super::cells::{decimals, milliseconds};
 use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Most iterations per job that are listed.
+/// Maximum number of iterations per job that are listed.
 const ITERATIONS: usize = 10;
 
 /// Tabulates, for each job that runs an operation graph, what its critical path consists of.

@@ -81,7 +81,7 @@ fn trimmed(totals: &Totals) -> Option<Fact> {
     (totals.trimmed_frames > 0).then(|| Fact::new("trimmed", text()))
 }
 
-/// Describes losses that no one should expect, by place.
+/// Describes unexpected losses, by place.
 fn lost(totals: &Totals) -> Option<Fact> {
     let lossless = totals.lossless_dropped_frames;
     let places = [

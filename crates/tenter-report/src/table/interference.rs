@@ -6,7 +6,7 @@ use super::cells::{decimals, milliseconds, optional};
 use super::section::Section;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Most columns that fit on a screen; `interference.parquet` has them all.
+/// Maximum number of columns that fit on a screen; `interference.parquet` has them all.
 const BESIDE_SHOWN: usize = 12;
 
 /// Tabulates jobs' times alone and together, with a column for each other job if pairs were run.

@@ -7,7 +7,7 @@ use super::section::Section;
 use crate::numbers::grouped;
 use crate::text_table::{TextColumn, TextTable};
 
-/// Most steps that are listed.
+/// Maximum number of steps that are listed.
 const STEPS: usize = 10;
 
 /// Describes each training's last step, then lists the steps.

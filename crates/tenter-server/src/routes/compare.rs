@@ -20,7 +20,7 @@ use crate::extract::Asked;
 use crate::state::{App, Shared, apart};
 use crate::trial_body::TrialRow;
 
-/// Most trials in a comparison.
+/// Maximum number of trials in a comparison.
 const TRIALS_MAX: usize = 16;
 
 /// Which trials.

@@ -81,7 +81,7 @@ pub(crate) struct HeldUpLink {
     findings: Vec<String>,
 }
 
-/// Most chunks that the answer has from a chain.
+/// Maximum number of chunks that the answer has from a chain.
 const LINKS: usize = 64;
 
 /// What held each collective of a trial up.

@@ -14,7 +14,7 @@ use crate::extract::At;
 use crate::live::Seen;
 use crate::state::{App, Shared, apart};
 
-/// Most queues in the answer.
+/// Maximum number of queues in the answer.
 const QUEUES: usize = 32;
 
 /// A trial that runs, in its last sampling interval.

@@ -154,7 +154,7 @@ pub(crate) struct RowsBody {
     rows: Vec<Vec<Value>>,
 }
 
-/// Most rows in a page.
+/// Maximum number of rows in a page.
 const LIMIT_MAX: usize = 10_000;
 
 /// A page of rows of a table; with `Accept: text/csv` all that fit, in the order of the file.

@@ -15,7 +15,7 @@ use crate::state::{App, Shared, apart};
 
 /// Up to this many chunks, each one gets its own bar.
 const BARS: usize = 5_000;
-/// Most lanes in a timeline.
+/// Maximum number of lanes in a timeline.
 const LANES: usize = 512;
 /// Maximum width in pixel columns.
 const WIDTH_MAX: usize = 4_000;

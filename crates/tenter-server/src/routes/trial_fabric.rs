@@ -97,7 +97,7 @@ pub(crate) async fn fabric(
     shared.turns.take(None, work).await
 }
 
-/// Most sampling instants in the answer.
+/// Maximum number of sampling instants in the answer.
 const INSTANTS: usize = 1_000;
 
 fn loaded(

@@ -44,7 +44,7 @@ pub(crate) struct ListQuery {
     limit: Option<usize>,
 }
 
-/// Most trials in one answer.
+/// Maximum number of trials in one answer.
 const LIMIT_MAX: usize = 10_000;
 
 /// Trials of the workspace.
