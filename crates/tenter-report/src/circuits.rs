@@ -78,7 +78,7 @@ impl Circuits {
         let lasting = history.lasting();
         let shown = chosen(&lasting, &history);
         let sampled = Sampled::of(&trial.samples);
-        // With one state, port counters cover the whole trial exactly; samples would not.
+        // With one state, port counters cover all of it, even without samples.
         let whole = history.times.len() <= 1;
         let mut spans: Vec<Span> = Vec::new();
         let mut peers: Vec<HashMap<Place, Option<u32>>> = Vec::new();

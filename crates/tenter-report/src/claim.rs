@@ -33,6 +33,7 @@ pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
             path: folder.to_owned(),
             holder: holder(folder),
         }),
+        // Ok(None), => Some network file systems have no locks; the trial runs all the same.
         Err(TryLockError::Error(_)) => Ok(None),
         Ok(()) => Ok(Some(file)),
     }

@@ -33,6 +33,7 @@ pub(crate) fn open_own_with(options: &mut OpenOptions, path: &Path) -> io::Resul
     without_links(options);
     let file = options
         .open(path)
+        // The system's error for a link does not say what is wrong.
         .map_err(|error| if is_link(path) { link() } else { error })?;
     let found = file.metadata()?;
     // On Windows the flag below opens the link itself.

@@ -111,6 +111,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     let (a, b) = (&first.record, &other.record);
     let readings: Vec<(usize, usize)> = (0..a.readings.len())
         .filter_map(|at| {
+            // Readings match by what they read, whatever they are called.
             let mut same = b.readings.iter();
             Some((at, same.position(|of| of.of == a.readings[at].of)?))
         })

@@ -102,6 +102,7 @@ pub fn seeds_record(folders: &[SeedsFolder]) -> SweepRecord {
         for summary in &folder.trials {
             let mut values = Vec::new();
             for (reading, value) in values_of(summary) {
+                // Folders may have different jobs: where one lacks a reading, it has no value.
                 let place = readings.iter().position(|known| known.of == reading.of);
                 let place = place.unwrap_or_else(|| {
                     readings.push(reading);

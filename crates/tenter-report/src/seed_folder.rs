@@ -83,6 +83,7 @@ fn names(folder: &Path) -> Result<Vec<String>, TrialError> {
         let entry = entry.map_err(TrialError::io("read", folder))?;
         names.push(entry.file_name().to_string_lossy().into_owned());
     }
+    // The system lists a folder in any order.
     names.sort();
     Ok(names)
 }

@@ -91,6 +91,7 @@ impl TrialFolder {
         // Only the holder of the lock may remove files.
         clear(path)?;
         let manifest = Manifest::begin(run);
+        // Before any other file: a folder with files and no manifest would not be taken over again.
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
         write_own(&path.join(CONFIG_FILE), |file| {
             file.write_all(config.as_bytes())

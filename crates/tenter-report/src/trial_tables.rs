@@ -29,6 +29,7 @@ impl EachTable for Of {
     fn of<R: Table>(&mut self) -> TrialTable {
         TrialTable {
             name: R::TABLE,
+            // The text is a doc comment, which begins with a blank.
             about: R::ABOUT.trim_ascii(),
             columns: || R::COLUMNS.iter().map(Column::info).collect(),
             file: |folder| (R::KEPT != Kept::InSummary).then(|| table_file::<R>(folder)),

@@ -99,6 +99,7 @@ fn roce(bytes: &mut Vec<u8>, packet: &RocePacket, length: usize) {
     // IP version 4, header of five words.
     ip.extend([0x45, packet.dscp << 2 | packet.ecn]);
     ip.extend(short(ip_bytes));
+    // The identification is of no use in packets that must not be fragmented.
     ip.extend(0_u16.to_be_bytes());
     ip.extend(DO_NOT_FRAGMENT.to_be_bytes());
     ip.extend([TIME_TO_LIVE, PROTOCOL_UDP, 0, 0]);
@@ -187,8 +188,10 @@ fn connect(bytes: &mut Vec<u8>, is_reply: bool, own_queue_pair: u32) {
         METHOD_SEND,
     ];
     datagram.extend(0_u32.to_be_bytes());
+    // The transaction number, which need only be unique.
     datagram.extend(u64::from(own_queue_pair).to_be_bytes());
     datagram.extend(if is_reply { REPLY } else { REQUEST }.to_be_bytes());
+    // The header that all management datagrams share has 24 bytes.
     datagram.resize(24, 0);
     datagram.extend(own_queue_pair.to_be_bytes());
     let place = if is_reply {
