@@ -119,8 +119,7 @@ impl BenchReport {
         text
     }
 
-    /// Returns one row. Whether results are correct is unknown (`N/A`): the simulation carries
-    /// sizes, not data.
+    /// Returns one row. The column for wrong results is `N/A`: the simulation carries sizes, no data.
     pub fn row(&self, row: &BenchRow) -> String {
         let one = format!(
             "  {}  {}  {}    N/A",

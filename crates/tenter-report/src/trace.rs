@@ -5,7 +5,7 @@
 //! operation graph has a track for each rank's streams, and one for its critical path.
 //!
 //! Source: the Chromium project's "Trace Event Format", from which complete events (`X`), counters
-//! (`C`) and metadata (`M`) are written. Its times are in µs.
+//! (`C`) and metadata (`M`) are written. The format counts in µs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
