@@ -119,7 +119,8 @@ impl BenchReport {
         text
     }
 
-    /// Returns one row. The column for wrong results is `N/A`: the simulation carries sizes, no data.
+    /// Returns one row. The column for wrong results is `N/A`: the simulation carries sizes, not
+    /// data.
     pub fn row(&self, row: &BenchRow) -> String {
         let one = format!(
             "  {}  {}  {}    N/A",
