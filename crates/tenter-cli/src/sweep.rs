@@ -221,8 +221,8 @@ fn text(results: &SweepResults, wall_s: f64) -> String {
 /// Makes a reading's table: a row for each point, a column for each variant.
 fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     let sweep = &results.sweep;
-    let cases: Vec<&CaseAnswer> = of_reading(sweep, &results.answer, reading).collect();
-    let values = cases.iter().filter_map(|case| number(case));
+    let cases = of_reading(sweep, &results.answer, reading);
+    let values = cases.iter().flatten().filter_map(|case| number(case));
     let scale = Scale::of(reading, values.fold(0.0, f64::max));
     let variants: Vec<&str> = sweep.variants().collect();
     let mut columns: Vec<TextColumn> = sweep
@@ -252,7 +252,9 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
             continue;
         }
         let mut row = sweep.points()[point].clone();
-        row.extend(shown.iter().map(|&variant| scale.shown(cases[variant])));
+        let none = || "-".to_owned();
+        let value = |&variant: &usize| cases[variant].map_or_else(none, |case| scale.shown(case));
+        row.extend(shown.iter().map(value));
         let name = sweep.point_name(point);
         match winners.iter().find(|of| of.point == name) {
             Some(winner) => {
@@ -273,17 +275,21 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     format!("{}{against}\n{table}", reading.name)
 }
 
-/// Returns the answer's rows for a reading: all variants at the first point, then at the second,
-/// and so on. It relies on each reading having a row for each variant at each point.
+/// Returns the answer's rows for a reading, by point and variant; `None` for a cell without one.
 fn of_reading<'a>(
     sweep: &Sweep,
     answer: &'a StudyAnswer,
     reading: &ReadingKeys,
-) -> impl Iterator<Item = &'a CaseAnswer> {
-    let each = sweep.points().len() * sweep.variants().len();
+) -> Vec<Option<&'a CaseAnswer>> {
+    let variants = sweep.variants().len();
+    let mut cases = vec![None; sweep.points().len() * variants];
     let place = sweep.keys.readings.iter().position(|of| of == reading);
-    let cases = answer.cases.chunks(each.max(1));
-    cases.skip(place.unwrap_or(0)).take(1).flatten()
+    for (case, (reading, cell)) in answer.cases.iter().zip(sweep.cells_of_answer()) {
+        if Some(reading) == place {
+            cases[cell.point * variants + cell.variant] = Some(case);
+        }
+    }
+    cases
 }
 
 fn number(case: &CaseAnswer) -> Option<f64> {

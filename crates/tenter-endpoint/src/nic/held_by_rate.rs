@@ -1,4 +1,4 @@
-//! Accounts for the time that congestion control holds chunks back at their sender.
+//! Tracks the time that congestion control holds chunks back at their sender.
 //!
 //! ```text
 //!   port        │ own │ other │ idle │ own │ idle, paused │ idle │ own │
@@ -152,7 +152,7 @@ impl Waits {
         }
     }
 
-    /// Accounts for the present wait up to now. It counts for request `sending` if that has sent a
+    /// Tracks the present wait up to now. It counts for request `sending` if that has sent a
     /// frame; before that, `before_first` covers it.
     fn count(&mut self, sending: usize, reading: i64) {
         let Some(since) = &mut self.since else {

@@ -66,7 +66,7 @@ impl RoceNic {
         }
     }
 
-    /// Accounts for the next packet of a queue pair, which is about to be sent at `now`.
+    /// Tracks the next packet of a queue pair, which is about to be sent at `now`.
     /// Retransmissions by selective repeat are not noted.
     #[inline]
     pub(super) fn note_sends(&mut self, slot: SendSlot, now: Instant) {

@@ -2,9 +2,9 @@
 
 use tenter_record::{Digest, Notes};
 
-use super::Sweep;
 use super::keys::{ReadingKeys, Sharing};
 use super::rows::{self, SweepRow};
+use super::{Sweep, SweepCell};
 use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Verdict};
 use crate::drawing::Chart;
 use crate::gate::Gate;
@@ -74,16 +74,9 @@ impl Sweep {
     /// cell. Cells that are not run have no row, and neither have rows compared with them.
     pub fn answer(&self, trials: &[Measured]) -> StudyAnswer {
         let of_cells = OfCells::new(self, trials);
-        let mut cases = Vec::new();
-        let is_run = |cell: &&usize| self.cells[**cell].is_run;
-        for row in self
-            .rows
-            .iter()
-            .filter(|row| row.others().iter().all(|of| is_run(&of)))
-        {
-            let shown = row.shown.iter().filter(is_run);
-            cases.extend(shown.map(|cell| self.case(row, *cell, &of_cells)));
-        }
+        let shown = self.shown_cells();
+        let cases = shown.map(|(row, cell)| self.case(row, cell, &of_cells));
+        let cases = cases.collect();
         // A study says which charts it has; a sweep has one chart for each reading.
         let charts = if self.is_study() {
             self.drawn.clone()
@@ -106,6 +99,24 @@ impl Sweep {
             charts,
             drawings: self.drawings.clone(),
         }
+    }
+
+    /// Returns the rows of the answer in order, each with the cell that it shows.
+    fn shown_cells(&self) -> impl Iterator<Item = (&SweepRow, usize)> {
+        let is_run = |cell: &usize| self.cells[*cell].is_run;
+        let rows = self.rows.iter();
+        let compared = rows.filter(move |row| row.others().iter().all(is_run));
+        compared.flat_map(move |row| {
+            let shown = row.shown.iter().copied().filter(is_run);
+            shown.map(move |cell| (row, cell))
+        })
+    }
+
+    /// Returns where each row of [`Sweep::answer`] comes from: the reading's index, and the cell.
+    /// Readings need not have a row for each cell.
+    pub fn cells_of_answer(&self) -> impl Iterator<Item = (usize, &SweepCell)> {
+        let shown = self.shown_cells();
+        shown.map(|(row, cell)| (row.reading, &self.cells[cell]))
     }
 
     /// Returns a study's cells, or a sweep's variants, with the trials that have run.

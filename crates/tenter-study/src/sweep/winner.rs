@@ -41,9 +41,12 @@ impl Sweep {
             self.points.len()
         };
         let readings = self.keys.readings.iter().enumerate();
-        let each = readings.flat_map(|(read, reading)| {
+        let each = readings.flat_map(|(place, reading)| {
+            // Conditions on seeds read something as well, so reads are counted apart.
+            let row = self.rows.iter().find(|row| row.reading == place);
+            let read = row.map(|row| row.read);
             let of_cells = &of_cells;
-            (0..points).filter_map(move |point| self.winner(of_cells, read, reading, point))
+            (0..points).filter_map(move |point| self.winner(of_cells, read?, reading, point))
         });
         each.collect()
     }

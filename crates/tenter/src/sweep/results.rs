@@ -69,12 +69,10 @@ impl Finished {
         if self.only.is_all() || self.sweep.is_study() {
             return answer;
         }
-        let (points, variants) = (self.sweep.points().len(), self.variants.len());
-        for (place, case) in answer.cases.iter_mut().enumerate() {
-            let reading = place / variants / points;
-            let (point, variant) = (place / variants % points, place % variants);
-            let is_meant = |variant| self.only.has(&self.sweep, point, variant);
-            let has_all = is_meant(variant) && self.divisor(reading).is_none_or(is_meant);
+        let cells = self.sweep.cells_of_answer();
+        for (case, (reading, cell)) in answer.cases.iter_mut().zip(cells) {
+            let is_meant = |variant| self.only.has(&self.sweep, cell.point, variant);
+            let has_all = is_meant(cell.variant) && self.divisor(reading).is_none_or(is_meant);
             if case.verdict == Verdict::Miss && !has_all {
                 case.verdict = Verdict::NotJudged;
             }

@@ -214,9 +214,11 @@ impl SweepRun {
             let seeds = self.sweep.seeds();
             return Ok(seeds.map(|seeds| with(cell, seeds)).collect());
         };
-        let mut cells = self.sweep.cells().iter();
+        // The variant that decides does so at each point.
         let by = chosen.by.as_ref();
-        let judge = by.and_then(|by| cells.find(|cell| cell.name == *by));
+        let place = by.and_then(|by| self.sweep.variants().position(|name| name == by));
+        let judge = place.and_then(|variant| self.sweep.cell(cell.point, variant));
+        let judge = judge.map(|(_, cell)| cell);
         let mut trials = Vec::new();
         for seed in chosen.candidates() {
             if trials.len() == chosen.runs {
