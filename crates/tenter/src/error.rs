@@ -1,4 +1,4 @@
-//! What can go wrong between a scenario and a finished trial.
+//! Errors between a scenario and a finished trial.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,19 +13,19 @@ use tenter_units::OverBudget;
 
 use crate::{Results, Trial};
 
-/// Why a call failed; each message names the place and the remedy.
+/// Reason why a call failed; each message names the place and the remedy.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file of a scenario cannot be read.
+    /// The scenario's file, or the stream in its place, cannot be read.
     #[error("cannot read {}: {remedy}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file, or the name of the stream.
         path: PathBuf,
-        /// The cause, and what to do.
+        /// Cause, and what to do.
         remedy: String,
     },
-    /// The scenario does not hold: all of its problems at once, with their places.
+    /// The scenario is invalid: all of its problems at once, with their places.
     #[error("{}", .0.render())]
     Scenario(Diagnostics),
     /// The plan cannot be explained: hosts do not reach each other, a collective cannot be run, or
@@ -38,9 +38,9 @@ pub enum Error {
         binary_size(*needed), binary_size(*available)
     )]
     Memory {
-        /// What the run is expected to take, in bytes.
+        /// Expected memory of the run, in bytes.
         needed: u64,
-        /// What the system and its limits have left, in bytes.
+        /// Memory that the system and its limits have left, in bytes.
         available: u64,
     },
     /// The plan cannot be built: hosts that cannot reach each other, a link without delay.
@@ -55,45 +55,45 @@ pub enum Error {
     /// The trial has run, and its last files could not be written.
     #[error("{source}")]
     NotWritten {
-        /// The trial, whole in memory.
+        /// The whole trial, in memory.
         trial: Box<Trial>,
-        /// The file that could not be written.
+        /// Error of the file that could not be written.
         source: TrialError,
     },
     /// The trial has run, and a further run that measures what jobs cost each other failed.
     #[error("the trial has run, and what its jobs cost each other could not be measured: {source}")]
     NotMeasured {
-        /// The trial, which says that it is not complete.
+        /// The trial, marked as incomplete.
         trial: Box<Trial>,
-        /// Why the further run failed.
+        /// Error of the further run.
         source: Box<Error>,
     },
     /// Some trials of an experiment have run, and the next one failed.
     #[error("{source}")]
     Experiment {
-        /// The trials that have run.
+        /// Trials that have run, point by point.
         results: Box<Results>,
-        /// Why the next one failed.
+        /// Error of the trial that failed.
         source: Box<Error>,
     },
-    /// A study does not hold.
+    /// A study's description, scenario or tables are invalid.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// The description of a sweep does not hold.
+    /// The description of a sweep is invalid.
     #[error(transparent)]
     Sweep(#[from] SweepError),
-    /// A trial of a sweep does not hold.
+    /// A trial of a sweep is invalid or failed.
     #[error("{}", of_trial(name, source))]
     Trial {
-        /// Its variant and its point.
+        /// Name of the trial: its variant and its point.
         name: String,
-        /// Why.
+        /// Error of that trial.
         source: Box<Error>,
     },
-    /// A request would take more than it may, or nobody waits for its answer any more.
+    /// A request would take more than its budget has, or its caller has left.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// What was asked for does not fit the scenario.
+    /// A request does not fit the scenario or the state of a folder; the text says why.
     #[error("{0}")]
     Asked(String),
     /// The thread of a run ended without a trial: a defect of the simulator.
@@ -104,13 +104,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether flow level can say nothing about the plan, which packet level can run.
+    /// True if flow level cannot simulate the plan, while packet level can.
     pub fn is_of_flow_level(&self) -> bool {
         matches!(self, Error::Unbuildable(SimulationError::FlowLevel(_)))
     }
 
-    /// Whether the input is at fault: a scenario, a request, a run that is too large for the memory
-    /// of the machine, a folder that is in use. Otherwise it is the disk or a defect.
+    /// True if the input is at fault: a scenario, a request, a run that is too large for the
+    /// machine's memory, a folder that is in use. Otherwise the disk or a defect is.
     pub fn is_of_input(&self) -> bool {
         match self {
             Error::Unreadable { .. }
@@ -133,7 +133,7 @@ impl Error {
     }
 }
 
-/// The message again: a program whose `main` returns an error shows this.
+/// Shows the message: a program whose `main` returns an error prints it with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -146,7 +146,7 @@ impl From<Diagnostics> for Error {
     }
 }
 
-/// An error of a trial with the name of the trial, once in each of its problems.
+/// Renders the error of a trial with the trial's name, repeated in each of its problems.
 fn of_trial(name: &str, source: &Error) -> String {
     match source {
         Error::Scenario(problems) => problems.render_as(&format!("error: {name}")),

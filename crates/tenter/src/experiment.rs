@@ -1,4 +1,4 @@
-//! Several trials of one scenario: seeds, and grids of settings.
+//! Runs one scenario several times: over seeds, and over grids of settings.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -14,8 +14,8 @@ use crate::points;
 use crate::results::{Point, Results};
 use crate::{Error, Plan, Run, Scenario, Trial, usual_threads};
 
-/// A scenario that is run several times: with each of several seeds, at each point of a grid of
-/// settings.
+/// A scenario that is run several times: with each of several seeds, at each point of a settings
+/// grid.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Experiment {
@@ -29,7 +29,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// One trial of a scenario, to be varied.
+    /// Prepares one trial of a scenario, in memory, on [`usual_threads`] threads.
     pub fn new(scenario: &Scenario) -> Experiment {
         Experiment {
             scenario: scenario.clone(),
@@ -42,13 +42,13 @@ impl Experiment {
         }
     }
 
-    /// Runs each point with so many seeds, from the scenario's own on.
+    /// Runs each point with `count` seeds (at least 1), counting up from the scenario's own.
     pub fn seeds(mut self, count: u32) -> Experiment {
         self.seeds = count.max(1);
         self
     }
 
-    /// Varies a key, written as [`Scenario::set`] has it, over these values; several keys make a
+    /// Varies the key `path`, written as for [`Scenario::set`], over `values`; several keys make a
     /// grid.
     pub fn vary<V: Display>(
         mut self,
@@ -60,52 +60,53 @@ impl Experiment {
         self
     }
 
-    /// Uses at most so many threads for each trial.
+    /// Uses at most `threads` threads for each trial.
     pub fn threads(mut self, threads: u16) -> Experiment {
         self.threads = threads;
         self
     }
 
-    /// Measures what jobs cost each other in each trial.
+    /// Measures in each trial what jobs cost each other, whatever the scenario says.
     pub fn interference(mut self, asked: Interference) -> Experiment {
         self.interference = Some(asked);
         self
     }
 
-    /// Runs even what is expected to take more memory than there is.
+    /// With `true`, runs even trials that are expected to take more memory than there is.
     pub fn force(mut self, force: bool) -> Experiment {
         self.force = force;
         self
     }
 
-    /// Writes the trials to `FOLDER/seed-N`, with a table of all seeds; where keys are varied, each
-    /// point has a folder of its own, `point-1`, `point-2` and so on. Trials that lie there whole,
-    /// from a run that was stopped, are not run again.
+    /// Writes the trials to `FOLDER/seed-N`, with a table over all seeds. If keys are varied, each
+    /// point has a folder to itself: `point-1`, `point-2`, …, and `points.json` lists their
+    /// settings. Finished trials that an earlier run of the same experiment left there are not run
+    /// again.
     ///
-    /// Of each trial its summary stays in memory; its tables are in its folder, from which
-    /// [`Trial::open`] reads them. `points.json` there tells the settings of each point.
+    /// Only the summary of each trial stays in memory; [`Trial::open`] reads its tables from its
+    /// folder.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Experiment {
         self.folder = Folder::At(folder.into());
         self
     }
 
-    /// Writes the trials to a new folder of that name below `parent`, or to `NAME-2`, `NAME-3`, …
-    /// where that is taken. [`Results::folder`] tells which.
+    /// Writes the trials to a new folder `name` below `parent`, or to `NAME-2`, `NAME-3`, … if that
+    /// is taken. [`Results::folder`] tells which.
     pub fn new_folder(mut self, parent: impl Into<PathBuf>, name: impl Into<String>) -> Experiment {
         self.folder = Folder::free(parent, name);
         self
     }
 
-    /// Runs everything.
+    /// Runs all trials, point by point and seed by seed.
     ///
     /// # Errors
-    /// When a point does not hold or cannot be run, before any trial; later [`Error::Experiment`],
+    /// Before any trial: when a point is invalid or cannot be run. Later: [`Error::Experiment`],
     /// which holds the trials that have run.
     pub fn run(&self) -> Result<Results, Error> {
         self.run_with(&mut ())
     }
 
-    /// The same, with an observer, which may stop it.
+    /// Runs all trials with an observer, which may stop them.
     ///
     /// # Errors
     /// As [`Experiment::run`].
@@ -116,8 +117,8 @@ impl Experiment {
             )));
         }
         let grid = self.grid();
-        // A mistake in the last point is told before the first is run, and what cannot be run
-        // leaves no folder.
+        // All points are checked first: a mistake in the last one is reported before hours of
+        // trials, and an experiment that cannot run leaves no folder.
         for settings in &grid {
             self.check(settings)?;
         }
@@ -158,7 +159,7 @@ impl Experiment {
         Ok(results)
     }
 
-    /// All combinations of the values, the last axis running fastest.
+    /// Returns all combinations of the varied values; the last axis runs fastest.
     fn grid(&self) -> Vec<Vec<(String, String)>> {
         let mut grid = vec![Vec::new()];
         for (path, values) in &self.axes {
@@ -185,7 +186,7 @@ impl Experiment {
         scenario.resolve()
     }
 
-    /// Whether a point can be run.
+    /// Refuses a point that is invalid, lacks seeds or memory, or cannot be built.
     fn check(&self, settings: &[(String, String)]) -> Result<(), Error> {
         let plan = self.plan(settings, None)?;
         self.last_seed(plan.seed())?;
@@ -202,8 +203,8 @@ impl Experiment {
         })
     }
 
-    /// Runs one point with all seeds; whether it was stopped. What has run is in the point and in
-    /// its folder, whatever comes of the rest.
+    /// Runs one point with all seeds and returns true if it was stopped. Trials that have run are
+    /// in `point` and in its folder even if a later one fails.
     fn point(
         &self,
         point: &mut Point,
@@ -217,6 +218,7 @@ impl Experiment {
             None => None,
         };
         let end = self.seeds_of(point, first..=last, folder, observer);
+        // The table of seeds is written after an error too: it lists the trials that have run.
         if let Some(folder) = folder {
             let trials = point.trials.iter();
             let trials = trials.map(|trial| (trial.summary().seed, trial.digest()));
@@ -226,7 +228,7 @@ impl Experiment {
         end
     }
 
-    /// Runs all seeds of a point; whether it was stopped.
+    /// Runs all seeds of a point and returns true if it was stopped.
     fn seeds_of(
         &self,
         point: &mut Point,
@@ -247,6 +249,8 @@ impl Experiment {
             };
             match run.run_with(observer) {
                 Ok(trial) if trial.was_cancelled() => {
+                    // A trial that was stopped would distort the statistics over seeds: it stands
+                    // apart.
                     point.partial = Some(kept(trial));
                     return Ok(true);
                 }
@@ -279,7 +283,7 @@ impl Experiment {
     }
 }
 
-/// What an observer hears of a trial: its settings, its seed, and the how-manieth it is.
+/// Title of a trial for observers: its settings, its seed, and its number among the seeds.
 fn title(settings: &[(String, String)], seed: u64, nth: u64, of: u32) -> String {
     let settings: Vec<String> = settings
         .iter()
@@ -294,8 +298,8 @@ fn title(settings: &[(String, String)], seed: u64, nth: u64, of: u32) -> String 
     }
 }
 
-/// Takes a folder for the trials of these seeds, and clears it of those of others; a folder that
-/// holds something else is left alone.
+/// Takes and locks a folder for trials of `seeds`, and removes trials of other seeds from it. A
+/// folder that holds anything else is refused and left alone.
 fn begin(folder: &Path, seeds: RangeInclusive<u64>) -> Result<Option<File>, Error> {
     if !takes_seeds(folder)? {
         let folder = folder.display();

@@ -1,4 +1,4 @@
-//! Where trials are written.
+//! Places where trials are written.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,14 @@ use tenter_report::claim_free_folder;
 
 use crate::Error;
 
-/// Where a trial, or the trials of an experiment, are written.
+/// Folder of a trial, or of an experiment's trials.
 #[derive(Clone, Debug)]
 pub(crate) enum Folder {
-    /// Nowhere.
+    /// No folder: the trial stays in memory.
     None,
-    /// There; older trials in it are replaced.
+    /// This folder; older trials in it are replaced.
     At(PathBuf),
-    /// In a new folder of that name, or the next that is free, below another.
+    /// A new folder `name` below `parent`, or `name-2`, `name-3`, … if that is taken.
     Free { parent: PathBuf, name: String },
 }
 
@@ -25,7 +25,7 @@ impl Folder {
         }
     }
 
-    /// Its path; a new folder is made.
+    /// Returns the path. A new folder is made at once, so that no other process takes its name.
     pub(crate) fn take(&self) -> Result<Option<PathBuf>, Error> {
         Ok(match self {
             Folder::None => None,
@@ -35,9 +35,10 @@ impl Folder {
     }
 }
 
-/// Removes a folder that was made a moment ago, and the one above it unless it holds others.
+/// Removes a folder that was just made, and its parent if that is empty then.
 pub(crate) fn discard(path: &Path) {
     let _ = std::fs::remove_dir_all(path);
+    // `remove_dir` refuses a folder with entries: those of other trials stay.
     if let Some(parent) = path.parent() {
         let _ = std::fs::remove_dir(parent);
     }

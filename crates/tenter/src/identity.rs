@@ -1,4 +1,4 @@
-//! What a trial folder says of the program that wrote it.
+//! States which program writes a trial folder, and for which run.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,8 @@ use tenter_plan::Plan;
 use tenter_report::RunIdentity;
 use tenter_sim::Interference;
 
-/// What is run and measured beside, and by which program.
+/// Describes a run for its manifest: scenario, seed, program, command, and the further runs of
+/// `asked`.
 pub(crate) fn identity(plan: &Plan, asked: Interference) -> RunIdentity {
     RunIdentity {
         scenario: plan.name.clone(),
@@ -23,7 +24,7 @@ pub(crate) fn identity(plan: &Plan, asked: Interference) -> RunIdentity {
     }
 }
 
-/// The command as it was typed; bytes that are not UTF-8 show as such.
+/// Returns the command line of this process; bytes that are not UTF-8 show as `�`.
 fn command() -> Vec<String> {
     let arguments = std::env::args_os();
     arguments
@@ -31,8 +32,8 @@ fn command() -> Vec<String> {
         .collect()
 }
 
-/// The version of Tenter, with the commit that it was built from where that is known: `0.1.0
-/// (1a2b3c4d5e6f)`. A plus behind the commit tells of changes that were not committed.
+/// Returns the version of Tenter, with the commit that it was built from if known:
+/// `0.1.0 (1a2b3c4d5e6f)`. A plus after the commit marks a build with uncommitted changes.
 pub fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
         let version = env!("CARGO_PKG_VERSION");
@@ -44,7 +45,7 @@ pub fn version() -> &'static str {
     &VERSION
 }
 
-/// The digest of the sources that this library was built from.
+/// Returns the digest of the sources that this library was built from.
 pub(crate) fn sources() -> &'static str {
     env!("TENTER_SOURCES")
 }

@@ -1,4 +1,4 @@
-//! Further runs with some of the jobs only, which tell what jobs cost each other.
+//! Further runs with some of the jobs only, which measure what jobs cost each other.
 
 use tenter_plan::Plan;
 use tenter_record::{
@@ -10,12 +10,12 @@ use crate::Error;
 use crate::clock::options;
 use crate::observer::{Observer, Running};
 
-/// What a trial says whose own jobs ran to their end.
+/// Reason that a partial trial states if its own jobs ended but a further run was stopped.
 const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
 
-/// Runs what is asked for after the run with all jobs, which came out as `outcome`, and adds what
-/// comes of it. A trial whose further runs were stopped or failed is partial: its folder must not
-/// pass for one that has all that was asked for.
+/// Runs the further runs of `asked` after the run with all jobs, whose result is `outcome`, and
+/// adds their rows to it. If a further run was stopped or failed, the trial becomes partial: its
+/// folder must not pass for one that has all that was asked for.
 pub(crate) fn add(
     plan: &Plan,
     asked: Interference,
@@ -46,7 +46,7 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// The rows of all these runs; none where they were stopped.
+/// Runs each set of jobs in `runs` and returns the rows; `None` if the observer stopped them.
 fn run_all(
     plan: &Plan,
     runs: Vec<Vec<usize>>,
@@ -79,7 +79,7 @@ fn run_all(
     Ok(Some(interference_rows(together, &results)))
 }
 
-/// Keeps no rows: what these runs leave is the times of their jobs.
+/// Sink that keeps no rows: only the job times of further runs are needed.
 struct Times<'a> {
     plan: &'a Plan,
     observer: &'a mut dyn Observer,

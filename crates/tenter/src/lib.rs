@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A [`Scenario`] is what a person writes: a fabric, its hosts and its jobs. [`Scenario::resolve`]
-//! fills in every default and tells all problems at once; the [`Plan`] that comes of it can be
-//! explained without running it. A [`Run`] carries it out, on the thread of the caller or on one of
-//! its own, and leaves a [`Trial`].
+//! fills in every default and reports all problems at once. It gives a [`Plan`], which can be
+//! explained without running it. A [`Run`] simulates the plan, on the caller's thread or on one of
+//! its own, and gives a [`Trial`].
 //!
 //! ```
 //! use tenter::{Run, Scenario};
@@ -28,8 +28,8 @@
 //! # Ok::<(), tenter::Error>(())
 //! ```
 //!
-//! Rows are typed, and [`Row::COLUMNS`] tells name, unit and meaning of their columns. With the
-//! feature `arrow` a [`Table`] of a trial is an Arrow record batch.
+//! Rows are typed, and [`Row::COLUMNS`] gives the name, unit and meaning of each column. With the
+//! feature `arrow`, each [`Table`] of a trial can be read as an Arrow record batch.
 //!
 //! The same plan gives the same [digest](Trial::digest) on any number of threads.
 

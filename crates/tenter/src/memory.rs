@@ -1,26 +1,29 @@
-//! The memory that the trials of this process take together.
+//! Memory that all trials of this process take together.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tenter_report::available_memory_bytes;
 
-/// What trials may take of the memory that is available when the first of them begins, in percent.
+/// Share of the available memory, in percent, that trials may take: measured when the first one
+/// begins.
 const PERCENT: u64 = 90;
-/// How often a trial that waits looks whether it shall not wait any more.
+/// Interval at which a waiting trial checks `is_over` and the available memory.
 const TICK: Duration = Duration::from_millis(100);
 
-/// All trials that run: those of sweeps, of studies and of the queue of a workspace.
+/// Reservations of all trials of the process: those of sweeps, of studies and of a workspace's
+/// queue.
 static TRIALS: Pool = Pool::new();
 
-/// Waits until a trial that is expected to take so many bytes fits beside those that this process
-/// runs, and reserves them. The first one is let in whatever it takes: the check of the run itself
-/// tells whether it fits. Nothing is reserved if `is_over` says so before.
+/// Waits until a trial that is expected to take `bytes` fits beside those that this process runs,
+/// and reserves them. The first trial is admitted whatever its size: the memory check of the run
+/// itself refuses it if it does not fit. Returns `None`, with nothing reserved, once `is_over`
+/// returns true.
 pub fn reserve_memory(bytes: u64, is_over: impl Fn() -> bool) -> Option<ReservedMemory> {
     TRIALS.reserve(bytes, available_memory_bytes, is_over)
 }
 
-/// Memory that a trial has reserved; it is given back when this is dropped.
+/// Memory that a trial has reserved; dropping it gives the memory back.
 #[derive(Debug)]
 #[must_use]
 pub struct ReservedMemory {
@@ -47,9 +50,9 @@ struct Pool {
 #[derive(Debug)]
 struct State {
     trials: usize,
-    /// What they are expected to take together.
+    /// Expected memory of these trials together.
     bytes: u64,
-    /// What they may take together.
+    /// Most memory of these trials together.
     limit: u64,
 }
 
@@ -85,13 +88,16 @@ impl Pool {
                 state.limit = (u128::from(available) * u128::from(PERCENT) / 100) as u64;
                 break;
             }
-            // What runs may take more than was expected, and so may other programs.
+            // `limit` bounds the expectations; `available` is read again, because trials may take
+            // more than expected, and so may other programs.
             if state.bytes.saturating_add(bytes) <= state.limit && bytes <= available {
                 break;
             }
+            // Neither `is_over` nor memory that other programs free wakes this thread.
             let waited = self.changed.wait_timeout(state, TICK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        // The first trial may ask for more than any machine has: later sums must not overflow.
         let bytes = bytes.min(u64::MAX - state.bytes);
         state.trials += 1;
         state.bytes += bytes;

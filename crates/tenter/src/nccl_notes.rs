@@ -1,4 +1,5 @@
-//! What a trial says of algorithms that nobody has named, where they are those of NCCL.
+//! Notes on collective algorithms that the scenario leaves to the default, where that is NCCL's
+//! choice or PXN.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use tenter_scenario::Loaded;
 use tenter_units::Bytes;
 use tenter_workload::{Job, Operations};
 
-/// A sentence for each job whose collectives run as NCCL chooses, or by PXN, by default.
+/// Writes a note for each job whose collectives run as NCCL chooses, or by PXN, by default.
 pub(crate) fn of(loaded: &Loaded) -> Vec<NoteRow> {
     let is_named = |index: usize, rest: &str| {
         let path = format!("jobs[{index}].{rest}");
@@ -29,7 +30,7 @@ pub(crate) fn of(loaded: &Loaded) -> Vec<NoteRow> {
     taken.collect()
 }
 
-/// Whether each collective of a job has its algorithm written.
+/// True if the scenario names the algorithm of each collective of a job.
 fn is_list_named(loaded: &Loaded, job: usize) -> bool {
     let start = format!("jobs[{job}].collectives[");
     let keys = |key: &str| {
@@ -42,7 +43,7 @@ fn is_list_named(loaded: &Loaded, job: usize) -> bool {
     keys("].collective") <= keys("].algorithm")
 }
 
-/// All-reduce and its like with the ways that are chosen, by size.
+/// Describes the algorithms that NCCL's model chooses for the listed collectives, by size.
 fn of_list(job: &Job) -> Option<String> {
     let ways = |ways: Vec<(String, u64)>| {
         let way = |(way, bytes): (String, u64)| format!("{way} from {}", Bytes::new(bytes));
@@ -63,7 +64,7 @@ fn of_list(job: &Job) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}; {help}", parts.join(", ")))
 }
 
-/// How many collectives of a graph each algorithm carries out.
+/// Describes the graph's collectives by algorithm, if NCCL's model chooses any of them.
 fn of_graph(operations: &Operations) -> Option<String> {
     let collectives = operations.graph.collectives();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What a program hears while trials run.
+//! Callbacks of running trials.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use crate::budget::run_budget;
 use tenter_explain::packet_hops;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 
-/// Hears of trials while they run, takes their rows, and may stop them; every method does nothing
-/// unless it is written.
+/// Follows trials while they run, takes their rows, and may stop them. By default every method does
+/// nothing.
 ///
 /// All calls come from the thread that runs the trial, between windows of the engine.
 pub trait Observer {
     /// A simulation begins: a trial, or a further run with some of its jobs only. `title` tells
-    /// several apart, and is empty for a single one.
+    /// several simulations apart, and is empty for a single one.
     fn begins(&mut self, _title: &str) {}
 
-    /// Takes the rows of chunks that have ended since the last call, in an order that is the same
-    /// on any number of threads; those of further runs are left out.
+    /// Takes the rows of flows that have ended since the last call. Their order is the same on any
+    /// number of threads. Further runs pass no rows.
     ///
     /// # Errors
     /// When the rows cannot be kept: that ends the trial.
@@ -24,7 +24,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Takes the samples of ports at one or more instants.
+    /// Takes port samples, of one or more sampling instants.
     ///
     /// # Errors
     /// When the rows cannot be kept: that ends the trial.
@@ -32,35 +32,36 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Hears how far the simulation is, and may end it there; what there is becomes a partial
-    /// trial.
+    /// Takes the progress of the simulation, and may end it there with [`Control::Stop`]; the
+    /// results so far become a partial trial.
     fn progress(&mut self, _at: &Running<'_>) -> Control {
         Control::Continue
     }
 
-    /// Whether no further simulation shall begin: asked between the trials of an experiment or a
-    /// study and between further runs, since a short simulation ends without telling how far it is.
+    /// Returns true if no further simulation shall begin. It is asked between the trials of an
+    /// experiment or a study and between further runs, since a short simulation ends without
+    /// reporting progress.
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// So many further runs with some of the jobs only are about to begin.
+    /// `_count` further runs with some of the jobs only are about to begin.
     fn further_runs(&mut self, _count: usize) {}
 
-    /// A simulation has ended.
+    /// A simulation has ended, or failed.
     fn ends(&mut self) {}
 
-    /// A trial has come to its end, its further runs too, or was stopped.
+    /// A trial and its further runs have ended, or were stopped.
     fn trial(&mut self, _title: &str, _summary: &Summary) {}
 
-    /// A trial that was finished before is read from its folder and not run again.
+    /// A finished trial of an earlier run is read from its folder and not run again.
     fn kept(&mut self, _title: &str, _folder: &Path) {}
 }
 
-/// Hears nothing.
+/// The observer that ignores everything.
 impl Observer for () {}
 
-/// An observer that stays with its owner.
+/// Passes calls on, so that a caller can lend an observer and keep it.
 impl<T: Observer + ?Sized> Observer for &mut T {
     fn begins(&mut self, title: &str) {
         (**self).begins(title);
@@ -99,17 +100,17 @@ impl<T: Observer + ?Sized> Observer for &mut T {
     }
 }
 
-/// How far a simulation is.
+/// Progress of one simulation, as an observer sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {
     pub(crate) plan: &'a tenter_plan::Plan,
-    /// Simulated time, packet-hops and flows so far.
+    /// Simulated time (ps), packet-hops and flows so far.
     pub progress: Progress,
 }
 
 impl Running<'_> {
-    /// The packet-hops that the whole simulation is expected to have; NaN where nothing can be
-    /// foretold. It is counted anew at each call.
+    /// Estimates the packet-hops of the whole simulation; NaN if they cannot be predicted. Each
+    /// call counts anew, so keep the value.
     pub fn expected_packet_hops(&self) -> f64 {
         packet_hops(self.plan, &run_budget()).unwrap_or(f64::NAN)
     }

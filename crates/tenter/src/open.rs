@@ -1,4 +1,4 @@
-//! Trials out of their folders.
+//! Reads trials back from their folders.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,12 +10,13 @@ use tenter_units::Budget;
 use crate::trial::Watched;
 use crate::{Error, Scenario, Trial};
 
-/// A trial of a folder as reports show it, with what its chunks take without other traffic. A trial
-/// of an earlier version, whose scenario cannot be resolved any more, is shown without that.
+/// Reads the trial in `folder` as reports show it, with the unloaded times of its flows. A trial
+/// whose scenario no longer resolves, because an earlier version wrote it, comes without unloaded
+/// times.
 ///
 /// # Errors
-/// When it is not a trial folder, the trial was killed before it could finish, a file is damaged,
-/// or its scenario would take more than the budget has.
+/// When `folder` is no trial folder, the trial was killed before it finished, a file is damaged, or
+/// resolving the scenario would take more than `budget` has.
 pub fn read_for_report(folder: impl AsRef<Path>, budget: &Budget) -> Result<TrialData, Error> {
     let folder = folder.as_ref();
     let mut trial = TrialData::read(folder)?.with_operations()?;
@@ -32,11 +33,12 @@ pub fn read_for_report(folder: impl AsRef<Path>, budget: &Budget) -> Result<Tria
 }
 
 impl Trial {
-    /// Reads a trial from its folder, with all of its tables.
+    /// Reads the trial in `folder` with all of its tables; the scenario is resolved within
+    /// `budget`.
     ///
     /// # Errors
-    /// When a file is missing or damaged, or is of another version, or its scenario would take more
-    /// than the budget has.
+    /// When a file is missing, damaged or from another version, or resolving the scenario would
+    /// take more than `budget` has.
     pub fn open(folder: impl AsRef<Path>, budget: &Budget) -> Result<Trial, Error> {
         let folder = folder.as_ref();
         Ok(Trial {
@@ -46,7 +48,7 @@ impl Trial {
         })
     }
 
-    /// The same without its flows and samples, which take most of the memory.
+    /// Reads the trial in `folder` without its flows and samples, which take most of the memory.
     ///
     /// # Errors
     /// As [`Trial::open`].

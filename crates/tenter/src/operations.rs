@@ -1,4 +1,4 @@
-//! Graphs of operations from the files of other programs, and from jobs.
+//! Graphs of operations: from files of other programs and from jobs, and for other programs.
 
 use std::io;
 use std::path::Path;
@@ -15,63 +15,65 @@ use tenter_workload::graph::{Graph, OperationKind};
 use crate::scenario::open_named;
 use crate::{Error, Plan, Run};
 
-/// What the ranks of a job compute, send and receive, and what each of these waits for.
+/// Graph of operations: what the ranks of a job compute, send and receive, and which operation
+/// waits for which.
 #[derive(Clone, Debug)]
 pub struct OperationGraph {
     graph: Arc<Graph>,
-    /// What was left out of the files that it comes from or is noteworthy, a sentence each.
+    /// Notes on the import or export, a sentence each: what was left out, and what is noteworthy.
     pub notes: Vec<String>,
 }
 
-/// How much there is in a graph of operations.
+/// Size of a graph of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationCounts {
-    /// Ranks.
+    /// Ranks of the graph, also those without operations.
     pub ranks: u32,
     /// Operations that compute.
     pub computes: u64,
-    /// Those that wait for a time to come, as flows with starts do.
+    /// Operations that wait for an instant, as flows with start times do.
     pub timed_waits: u64,
-    /// Those that send.
+    /// Operations that send a message to another rank.
     pub sends: u64,
-    /// Those that receive.
+    /// Operations that receive a message.
     pub receives: u64,
     /// Collectives, counted once for each rank that takes part.
     pub collectives: u64,
-    /// Waits of one operation for another, the order of the collectives of a group included.
+    /// Dependencies: waits of one operation for another, the order of collectives in a group
+    /// included.
     pub waits: u64,
     /// Payload of all sends between two ranks, in bytes.
     pub sent_bytes: u64,
 }
 
-/// Flows as ns-3 reads them.
+/// A flow file for ns-3, with what a caller tells its user about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ns3Flows {
-    /// The flow file.
+    /// Content of the flow file.
     pub text: String,
-    /// Hosts of the fabric.
+    /// Hosts of the fabric, by whose numbers the flows go.
     pub hosts: u32,
     /// Flows in the file.
     pub flows: usize,
-    /// What was left out or is noteworthy, a sentence each.
+    /// Notes on what was left out or is noteworthy, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl OperationCounts {
-    /// All operations.
+    /// Sum of the five kinds of operations; dependencies do not count.
     pub fn operations(&self) -> u64 {
         self.computes + self.timed_waits + self.sends + self.receives + self.collectives
     }
 }
 
 impl OperationGraph {
-    /// Reads the files of a format, one of the kinds of `jobs[].workload`; `settings` are further
-    /// keys of that kind, each `PATH=VALUE`. Files that they name count from the current folder, as
-    /// the file does.
+    /// Reads `file` as one of the kinds of `jobs[].workload`. `settings` are further keys of that
+    /// kind, each `PATH=VALUE`. Relative paths, of `file` and of files that it names, start at the
+    /// working folder.
     ///
     /// # Errors
-    /// A kind or a setting that is not known, files that cannot be read, the first thing in them
-    /// that is not as the format has it, and what would take more than the budget has.
+    /// When the kind or a setting is unknown, a file cannot be read or violates its format (the
+    /// first violation is reported), or reading would take more than `budget` has.
     pub fn import(
         kind: &str,
         file: &Path,
@@ -98,7 +100,8 @@ impl OperationGraph {
         }
     }
 
-    /// The index of a job with traffic, the first one where none is named.
+    /// Returns the index of the job named `job`, or 0 without a name. A job without traffic is an
+    /// error.
     fn find(plan: &Plan, job: Option<&str>) -> Result<usize, Error> {
         let jobs = &plan.resolved().jobs;
         let found = match job {
@@ -116,11 +119,11 @@ impl OperationGraph {
         })
     }
 
-    /// The operations of a job: its graph, or the sends and receives of its first collective, of
-    /// each rank in the order of posting.
+    /// Returns the operations of a job (the first one without a name): its graph, or the sends and
+    /// receives of its first collective, for each rank in the order of posting.
     ///
     /// # Errors
-    /// A job that there is not, and one whose flows have no order that is known before the run.
+    /// When there is no such job with traffic, or the job draws its flows while it runs.
     pub fn of_job(plan: &Plan, job: Option<&str>) -> Result<OperationGraph, Error> {
         let job = &plan.resolved().jobs[OperationGraph::find(plan, job)?];
         let run = &job.sequence[0];
@@ -155,7 +158,7 @@ impl OperationGraph {
         })
     }
 
-    /// How much there is in it.
+    /// Counts the operations of each kind, their dependencies and their bytes.
     pub fn counts(&self) -> OperationCounts {
         let of_kind = self.graph.counts();
         let count = |kind: OperationKind| of_kind.get(&kind).copied().unwrap_or(0);
@@ -171,23 +174,24 @@ impl OperationGraph {
         }
     }
 
-    /// The graph.
+    /// The graph itself, as the workload crate has it.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Writes the file that `kind: graph` reads.
+    /// Writes the file format that `kind: graph` reads.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing to `to` fails.
     pub fn write_file(&self, to: &mut dyn io::Write) -> io::Result<()> {
         graph_file::write_to(&self.graph, to)
     }
 
-    /// As GOAL, in whole nanoseconds; gives how many times of computing were cut to them, too.
+    /// Writes the graph as GOAL text, in whole nanoseconds. The second value counts computing times
+    /// that were rounded down to them.
     ///
     /// # Errors
-    /// A graph with collectives, which the format does not have.
+    /// When the graph has collectives, which GOAL cannot express.
     pub fn to_goal(&self) -> Result<(String, u64), Error> {
         if self.counts().collectives > 0 {
             let message = "GOAL has no collectives; export to Chakra, or keep the graph";
@@ -199,20 +203,21 @@ impl OperationGraph {
         Ok((text, cut))
     }
 
-    /// Its flows as a connection matrix of htsim.
+    /// Writes the flows of the graph as an htsim connection matrix.
     ///
     /// # Errors
-    /// What flows and triggers cannot say.
+    /// When flows and triggers cannot express the graph.
     pub fn to_htsim(&self) -> Result<String, Error> {
         let text = Flows::of(&self.graph).and_then(|flows| write_htsim(&flows));
         text.map_err(|what| Error::Asked(format!("{what}, which htsim cannot say; export to GOAL")))
     }
 
-    /// The flows of a job as a flow file of ns-3, by the numbers of their hosts: runs the plan, and
-    /// takes the starts of that run.
+    /// Runs the plan and writes the flows of a job as an ns-3 flow file: hosts by number, start
+    /// times as posted in that run, from the job's first flow on. Flows that stay within a server
+    /// are left out.
     ///
     /// # Errors
-    /// A job that there is not, and those of a run.
+    /// When there is no such job with traffic, or the run fails.
     pub fn run_for_ns3(plan: &Plan, job: Option<&str>) -> Result<Ns3Flows, Error> {
         let index = OperationGraph::find(plan, job)?;
         let trial = Run::new(plan).keep_flows().run()?;
@@ -254,10 +259,10 @@ impl OperationGraph {
         })
     }
 
-    /// As execution traces of Chakra.
+    /// Writes the graph as Chakra execution traces.
     ///
     /// # Errors
-    /// What the format cannot say.
+    /// When the format cannot express the graph.
     pub fn to_chakra(&self) -> Result<chakra::Written, Error> {
         let written = chakra::write(&self.graph);
         written.map_err(|what| {
@@ -266,7 +271,7 @@ impl OperationGraph {
     }
 }
 
-/// A text as YAML has it in double quotes.
+/// Quotes a text for YAML. A JSON string is also a double-quoted YAML scalar.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What is watched in a simulation.
+//! Builds simulations, and reads what a watched one has seen.
 
 use tenter_net::{Event, EventKind};
 use tenter_plan::{Fidelity, Plan};
@@ -8,17 +8,18 @@ use tenter_topology::{HostId, NodeId};
 use crate::Error;
 use crate::trial::Watched;
 
-/// What a run shows of its packets: those between two hosts, or those at a port.
+/// Packets whose events a run records: those between two hosts, or those at one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// The packets of the queue pairs between two hosts, in both directions.
+    /// The packets of all queue pairs between two hosts, given by number, in both directions.
     Flow(u32, u32),
-    /// All packets at one port of a node, pause frames among them.
+    /// All packets at port (second) of a node (first), pause frames included; ports count from 0.
     Port(u32, u16),
 }
 
 impl Watch {
-    /// Refuses what the plan does not have, and what it cannot record besides.
+    /// Refuses a host, node or port that the plan does not have, flow level, and a plan that
+    /// records queue changes or packets: a simulation has one recorder only.
     pub(crate) fn check(self, plan: &Plan) -> Result<(), Error> {
         let refuse = |what: String| Err(Error::Asked(what));
         let (topology, hosts) = (&plan.topology, plan.topology.hosts);
@@ -69,7 +70,8 @@ impl Watch {
     }
 }
 
-/// Builds a plan; with a watch, for so many events of it.
+/// Builds the simulation of a plan; with a watch, one that records up to the given number of
+/// events. A watch is ignored at flow level, which has no packets.
 pub(crate) fn build(
     plan: &Plan,
     options: Options,
@@ -84,7 +86,7 @@ pub(crate) fn build(
     }
 }
 
-/// What was watched in a simulation that has run.
+/// Returns what a simulation that has run has recorded; empty unless it was watched.
 pub(crate) fn watched(simulation: &AnySimulation) -> Watched {
     match simulation {
         AnySimulation::Watching(simulation) => first_events(simulation.driver()),
@@ -92,8 +94,8 @@ pub(crate) fn watched(simulation: &AnySimulation) -> Watched {
     }
 }
 
-/// What the watchers of all parts have seen, in the order of time: at most as many events as the
-/// watcher of one part gives. All have the same limit.
+/// Merges the events of all partitions in the order of time and keeps the first `limit`. Each
+/// partition has that same limit, so none of the first `limit` events overall is missing.
 fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
     let mut watched = Watched::default();
@@ -111,11 +113,11 @@ fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
     watched
 }
 
-/// What comes first of what happens at a node at one instant: a packet arrives before it is sent,
-/// and is accepted before it is acknowledged; a pause is obeyed before what it lets go on is sent.
+/// Rank of an event among those at one node and instant: a packet arrives before it is sent, and is
+/// accepted before it is acknowledged; a pause ends before the frames that it held are sent.
 fn step(event: &Event) -> u8 {
     match event.kind {
-        // An XOFF lets go what leaves at that instant.
+        // An XOFF does not hold a frame that starts at the same instant.
         EventKind::Obeyed if event.packet.sequence > 0 => 4,
         EventKind::Arrived => 0,
         EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed | EventKind::Rerouted => 1,

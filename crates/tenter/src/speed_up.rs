@@ -1,4 +1,4 @@
-//! What more cores would bring: a model over the work of windows that was measured.
+//! Estimates the gain of more threads: a model over the measured work of windows.
 
 use std::time::Instant;
 
@@ -10,31 +10,32 @@ use tenter_units::Time;
 use crate::Error;
 use crate::budget::run_budget;
 
-/// What the meeting of all threads at a window takes, for each of them: a line of cache that goes
-/// from one core to the next, and a look at what the others have sent. Measured on two threads
+/// Cost of one meeting at the end of a window, in ns for each thread: a cache line moves from core
+/// to core, and each thread looks at what the others have sent. Measured on two threads
 /// (`docs/bench.md`).
 const MEETING_NS_PER_THREAD: f64 = 700.0;
-/// So long a trial is run for it at most, as estimated.
+/// Wall time for which the beginning of a trial is run at most, in seconds, as estimated.
 const RUN_S: f64 = 2.0;
 
-/// How much faster some threads would be than one.
+/// Expected gain of a number of threads over one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SpeedUp {
-    /// Threads, each on a core of its own; no more than there are switches have work.
+    /// Threads, each on a core of its own; no more than there are switches can have work.
     pub threads: u16,
-    /// How many times faster than one they are expected to be.
+    /// Expected wall time on one thread over that on `threads`.
     pub speed_up: f64,
-    /// How many times as fast the busiest part alone would be done as all parts: the bound without
-    /// any cost of meeting.
+    /// Upper bound on `speed_up`, as if meetings cost nothing: the work of all partitions over that
+    /// of the busiest one.
     pub balance: f64,
-    /// The share of the work that is in windows with enough of it to be shared, in percent.
+    /// Share of the work that lies in windows with enough work to be shared, in percent.
     pub shared_percent: f64,
-    /// The time that was simulated to see it.
+    /// Simulated time that was run for the estimate, in ns.
     pub simulated_ns: f64,
 }
 
-/// What so many threads would gain for a plan, from how evenly the work of its windows is spread
-/// over as many parts: the beginning of the trial is run on one thread, for some seconds.
+/// Estimates the gain of each number of `threads` for a plan. Each estimate runs the beginning of
+/// the trial on one thread, for up to `RUN_S` seconds, and sees how evenly the work of its windows
+/// spreads over as many partitions. The list is empty at flow level, which has one thread.
 pub(crate) fn speed_ups(plan: &Plan, threads: &[u16]) -> Result<Vec<SpeedUp>, Error> {
     if plan.fidelity == Fidelity::Flow {
         return Ok(Vec::new());
@@ -55,7 +56,8 @@ fn of_threads(plan: &Plan, threads: u16) -> Result<SpeedUp, SimulationError> {
         clock: None,
         alone: true,
     };
-    // What a plan records would take its time.
+    // `Plain` records nothing: the rows, captures or events of the plan would cost time in the
+    // measurement.
     let mut simulation = AnySimulation::Plain(Simulation::new(plan, options)?);
     let began = Instant::now();
     let outcome = simulation.run(&mut ())?;

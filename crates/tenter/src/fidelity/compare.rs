@@ -1,4 +1,4 @@
-//! One scenario at both levels.
+//! Runs one scenario at packet level and at flow level.
 
 use tenter_explain::{FidelityClass, LevelErrors};
 use tenter_record::CollectiveRow;
@@ -6,26 +6,27 @@ use tenter_units::Time;
 
 use crate::{Error, Run, Scenario, Trial};
 
-/// A trial at packet level and the same at flow level.
+/// One scenario's trial at packet level and its trial at flow level.
 #[derive(Debug)]
 pub struct BothLevels {
-    /// With packets.
+    /// The trial at packet level.
     pub packets: Trial,
-    /// With flows.
+    /// The trial at flow level.
     pub flows: Trial,
 }
 
-/// Runs a scenario at both levels, in memory.
+/// Runs a scenario at both levels, in memory, each on at most `threads` threads.
 ///
 /// # Errors
-/// When the scenario does not hold, cannot be simulated at flow level, or a run fails.
+/// When the scenario is invalid, flow level cannot simulate it, or a run fails.
 pub fn compare_levels(scenario: &Scenario, threads: u16) -> Result<BothLevels, Error> {
     let at = |level: &str| -> Result<Trial, Error> {
         let setting = format!("engine.fidelity={level}");
         let plan = scenario.clone().with_setting(setting).resolve()?;
         Run::new(&plan).threads(threads).run()
     };
-    // Flow level refuses in no time what it cannot say.
+    // Flow level first: it refuses what it cannot simulate at once, before the long run with
+    // packets.
     let flows = at("flow")?;
     Ok(BothLevels {
         packets: at("packet")?,
@@ -34,12 +35,14 @@ pub fn compare_levels(scenario: &Scenario, threads: u16) -> Result<BothLevels, E
 }
 
 impl BothLevels {
-    /// The class of the scenario.
+    /// Class of the scenario in the table of flow level's errors.
     pub fn class(&self) -> FidelityClass {
         FidelityClass::of(self.packets.plan().resolved())
     }
 
-    /// By how much flow level is off; of what has ended at both levels.
+    /// Returns the errors of flow level against packet level, in percent, for measured jobs and
+    /// their measured collectives. Jobs and collectives that did not end at both levels are left
+    /// out.
     pub fn errors(&self) -> LevelErrors {
         let [packets, flows] = [&self.packets, &self.flows].map(|trial| &trial.summary().jobs);
         let mut errors = LevelErrors::default();
@@ -61,7 +64,8 @@ impl BothLevels {
     }
 }
 
-/// By how many percent the second is off.
+/// Relative error of `flows` against `packets`, in percent; `None` without two times, or if
+/// `packets` is 0.
 fn error(packets: Option<Time>, flows: Option<Time>) -> Option<f64> {
     let (packets, flows) = (packets.filter(|time| !time.is_zero())?, flows?);
     Some(100.0 * (flows.as_ns() / packets.as_ns() - 1.0))

@@ -1,11 +1,11 @@
-//! Scenarios that the error of flow level is measured on: ordinary fabrics and loads, drawn by a
+//! Scenarios on which the error of flow level is measured: ordinary fabrics and loads, drawn by
 //! seed.
 
 use tenter_engine::Stream;
 
 use crate::Scenario;
 
-/// Fabrics, with their hosts.
+/// Topologies, each with its number of hosts. Drawn uniformly.
 const TOPOLOGIES: &[(u32, &str)] = &[
     (16, "kind: single-switch, hosts: 16"),
     (
@@ -38,7 +38,8 @@ const TOPOLOGIES: &[(u32, &str)] = &[
     ),
 ];
 
-/// How links are shared: the fabric's keys, and those of NICs.
+/// Load sharing: keys of `fabric`, and keys of `endpoint.nic`. Drawn uniformly; a line that stands
+/// twice is drawn twice as often.
 const SHARING: &[(&str, &str)] = &[
     ("load_balancing: {kind: ecmp}", ""),
     ("load_balancing: {kind: ecmp}", ""),
@@ -58,9 +59,11 @@ const SHARING: &[(&str, &str)] = &[
     ),
 ];
 
+/// NIC keys for load balancing that reorders packets; go-back-N would take each late packet for a
+/// loss.
 const SPRAYED: &str = "loss_recovery: {kind: selective-repeat, reorder: 4096}";
 
-/// Collectives, without their sizes.
+/// Collectives, without their sizes; drawn uniformly.
 const COLLECTIVES: &[&str] = &[
     "collective: all-reduce, algorithm: ring",
     "collective: all-reduce, algorithm: halving-doubling",
@@ -74,13 +77,15 @@ const COLLECTIVES: &[&str] = &[
     "collective: send-recv",
 ];
 
-/// A scenario of the corpus, by its seed; the same one every time.
+/// Returns scenario number `seed` of the corpus; the same seed gives the same scenario.
 pub fn corpus_scenario(seed: u64) -> Scenario {
     let mut stream = Stream::new(seed, "corpus", "scenario of the error table");
+    // A new draw between two others changes all scenarios behind it, and with them the published
+    // errors.
     let mut draw = |count: usize| stream.below(count as u64) as usize;
     let (hosts, topology) = TOPOLOGIES[draw(TOPOLOGIES.len())];
     let mut sharing = SHARING[draw(SHARING.len())];
-    // Leaves of a scheduled fabric have spines, and nothing is balanced on one switch.
+    // A scheduled fabric needs leaves and spines, and one switch has no paths to balance.
     if topology.contains("single-switch")
         || topology.contains("fat-tree") && sharing.0.contains("scheduled")
     {
@@ -89,6 +94,7 @@ pub fn corpus_scenario(seed: u64) -> Scenario {
     let rate = [100, 200, 400][draw(3)];
     let collective = COLLECTIVES[draw(COLLECTIVES.len())];
     let size = [1, 2, 4, 8, 16][draw(5)];
+    // Repeated values are weights, as in the lists above.
     let jobs = [1, 1, 2][draw(3)];
     let ranks = hosts / jobs;
     let queue_pairs = [1, 1, 4][draw(3)];

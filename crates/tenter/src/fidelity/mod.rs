@@ -1,4 +1,4 @@
-//! How exact flow level is: trials at both levels, and a corpus of them.
+//! Accuracy of flow level: trials at both levels, and a corpus of scenarios for them.
 
 mod compare;
 mod corpus;
