@@ -1,4 +1,4 @@
-//! Rows as Arrow record batches.
+//! Converts rows to Arrow record batches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,9 @@ use crate::Trial;
 use crate::stored::array;
 use tenter_sim::names;
 
-/// The schema of a table: names, types and order of its columns as in its Parquet file.
+/// Returns a table's schema: names, types and order of the columns as in its Parquet file.
 ///
-/// The metadata of a field have the keys `tenter.meaning` and, where the column has a unit,
-/// `tenter.unit`.
+/// Each field has the metadata keys `tenter.meaning` and, if the column has a unit, `tenter.unit`.
 pub fn arrow_schema<R: Row>() -> Schema {
     let fields: Vec<Field> = R::COLUMNS.iter().map(field).collect();
     Schema::new(fields)
@@ -39,11 +38,11 @@ fn field<R: Row>(column: &Column<R>) -> Field {
     Field::new(column.name, data_type(column.kind), column.optional).with_metadata(metadata)
 }
 
-/// Rows as one batch with the schema of [`arrow_schema()`]; `names` fill the columns that are
-/// looked up.
+/// Converts rows to one batch with the schema of [`arrow_schema()`]; `names` resolves the job and
+/// node numbers in rows.
 ///
 /// # Errors
-/// When a column lacks a value that every row must have: a defect.
+/// When a required column lacks a value, which is a defect.
 pub fn record_batch<R: Row>(rows: &[R], names: &Names) -> Result<RecordBatch, ArrowError> {
     let columns = R::COLUMNS.iter();
     let arrays = columns.map(|column| array(ColumnArray::of(column, rows, names)));
@@ -52,19 +51,19 @@ pub fn record_batch<R: Row>(rows: &[R], names: &Names) -> Result<RecordBatch, Ar
 }
 
 impl Trial {
-    /// A table of the trial as one batch, for instance `trial.record_batch::<PortRow>()`.
+    /// Returns a table of this trial as one batch, for instance `trial.record_batch::<PortRow>()`.
     ///
-    /// The metadata of its schema have the keys `tenter.version`, `tenter.digest` and
-    /// `tenter.seed`. Needs the feature `arrow`.
+    /// The schema has the metadata keys `tenter.version`, `tenter.digest` and `tenter.seed`. Needs
+    /// the feature `arrow`.
     ///
     /// # Errors
-    /// When a column lacks a value that every row must have: a defect.
+    /// When a required column lacks a value, which is a defect.
     pub fn record_batch<R: Table>(&self) -> Result<RecordBatch, ArrowError> {
         let batch = record_batch(&self.rows::<R>(), &names(self.plan.resolved()))?;
         batch.with_schema(self.arrow_schema::<R>())
     }
 
-    /// The schema of a table of the trial, with its metadata. Needs the feature `arrow`.
+    /// Returns a table's schema with the metadata of this trial. Needs the feature `arrow`.
     pub fn arrow_schema<R: Row>(&self) -> SchemaRef {
         let summary = &self.summary;
         let metadata = [
@@ -77,22 +76,22 @@ impl Trial {
         Arc::new(schema)
     }
 
-    /// A table of the trial by its name, as the data dictionary has it; `None` where there is no
-    /// such table. Needs the feature `arrow`.
+    /// Returns the table with the given name in the data dictionary; `None` if there is no such
+    /// table. Needs the feature `arrow`.
     ///
     /// # Errors
-    /// When a column lacks a value that every row must have: a defect.
+    /// When a required column lacks a value, which is a defect.
     pub fn table(&self, name: &str) -> Option<Result<RecordBatch, ArrowError>> {
         with_table(name, Batch(self))
     }
 
-    /// The names of all tables.
+    /// Lists the names of all tables.
     pub fn table_names() -> impl Iterator<Item = &'static str> {
         tenter_record::table_names()
     }
 }
 
-/// Makes the batch of a table.
+/// Picks the row type by table name, and makes the batch.
 struct Batch<'t>(&'t Trial);
 
 impl EachTable for Batch<'_> {

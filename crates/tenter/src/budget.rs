@@ -1,5 +1,4 @@
-//! The budget of a request, made at the door: what the machine has left, and the processor time of
-//! the thread that answers.
+//! Budgets of requests: the machine's free memory, and the processor time of the answering thread.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,10 +8,10 @@ use std::time::{Duration, Instant};
 use tenter_report::available_memory_bytes;
 use tenter_units::{Budget, Bytes, Limits, Resource, Time};
 
-/// Processor time that a check of a scenario may take unless told otherwise.
+/// Processor time that checking a scenario may take by default.
 pub const CHECK_TIME: Time = Time::from_us(5_000_000);
 
-/// The limits of this machine: the memory that it has free, and no other.
+/// Limits of this machine: its free memory; everything else is unlimited.
 pub fn machine_limits() -> Limits {
     let memory = available_memory_bytes().unwrap_or(u64::MAX);
     Limits {
@@ -21,7 +20,7 @@ pub fn machine_limits() -> Limits {
     }
 }
 
-/// The limits of a check: the memory that the machine has free, and [`CHECK_TIME`].
+/// Limits of a check: the machine's free memory, and [`CHECK_TIME`].
 pub fn check_limits() -> Limits {
     Limits {
         time: CHECK_TIME,
@@ -29,18 +28,18 @@ pub fn check_limits() -> Limits {
     }
 }
 
-/// The budget of what ends in a run: as much memory as the machine has free, and any time.
+/// Budget of work that ends in a run: the machine's free memory, and unlimited time.
 pub fn run_budget() -> Budget {
     Budget::new(machine_limits())
 }
 
-/// The budget of a run that is forced: a person has seen what it takes, and wants it all the same.
+/// Unlimited budget of a forced run: a person has seen what it takes, and wants it all the same.
 pub fn forced_budget() -> Budget {
     Budget::new(Limits::NONE)
 }
 
-/// How to allow more of what a budget has refused: the first of two ways for time, the second for
-/// memory; `None` where it has refused nothing, or something of which no more can be allowed.
+/// Returns the caller's hint on how to allow more: `time` or `memory`, by the resource that
+/// `budget` has refused. `None` if it has refused nothing, or a resource that cannot be raised.
 pub fn way_to_more<'w>(budget: &Budget, time: &'w str, memory: &'w str) -> Option<&'w str> {
     match budget.refused()? {
         Resource::Time => Some(time),
@@ -49,8 +48,8 @@ pub fn way_to_more<'w>(budget: &Budget, time: &'w str, memory: &'w str) -> Optio
     }
 }
 
-/// The budget of a check by the thread that calls: its processor time counts from now on. The
-/// check ends once `cancelled` is set, because whoever asked for it has left.
+/// Makes the budget of a check by the calling thread, whose processor time counts from now on. The
+/// check ends once `cancelled` is set, because the client has left.
 pub fn check_budget(limits: Limits, cancelled: Arc<AtomicBool>) -> Budget {
     let began = thread_time();
     let clock = move || {
@@ -60,8 +59,8 @@ pub fn check_budget(limits: Limits, cancelled: Arc<AtomicBool>) -> Budget {
     Budget::new(limits).with_clock(Arc::new(clock))
 }
 
-/// An instant of the processor time of a thread, or of the wall clock where the system does not
-/// tell it.
+/// Start of a measurement: processor time of a thread in ns, or the wall clock if the system does
+/// not report it.
 #[derive(Clone, Copy, Debug)]
 enum ThreadTime {
     Processor(u64),
@@ -86,8 +85,10 @@ impl ThreadTime {
     }
 }
 
-/// The processor time that this thread has had, in ns, as Linux tells it.
+/// Returns the processor time of this thread, in ns, from Linux's `schedstat`.
 fn processor_ns() -> Option<u64> {
+    // The first field is the time on a processor; waiting for one must not use up a client's
+    // budget.
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }

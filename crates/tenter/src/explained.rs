@@ -1,4 +1,4 @@
-//! What a plan means, what running it costs, and whether it can be run, without running it.
+//! Explains plans, estimates their cost and checks that they can be built, without running them.
 
 use std::sync::Arc;
 
@@ -17,26 +17,28 @@ use crate::speed_up::{SpeedUp, speed_ups};
 use crate::{Error, Plan};
 
 impl Plan {
-    /// Checks what only building shows: that hosts reach each other, that links take time.
+    /// Checks what only building shows: that hosts reach each other, that links have a delay. Uses
+    /// [`run_budget`](crate::run_budget).
     ///
     /// # Errors
-    /// The first of what cannot be built.
+    /// The first part that cannot be built.
     pub fn check(&self) -> Result<(), Error> {
         self.check_within(&run_budget())
     }
 
-    /// The same within a budget.
+    /// Runs [`Plan::check`] within `budget`.
     ///
     /// # Errors
-    /// The first of what cannot be built, or would take more than the budget has.
+    /// The first part that cannot be built, or would take more than `budget` has.
     pub fn check_within(&self, budget: &Budget) -> Result<(), Error> {
         self.checked(budget).map(drop)
     }
 
-    /// Checks it, and keeps the routes of its fabric for what is asked of it next.
+    /// Checks the plan and keeps its routes, so that notes, cost and explanation need not compute
+    /// them again.
     ///
     /// # Errors
-    /// The first of what cannot be built, or would take more than the budget has.
+    /// The first part that cannot be built, or would take more than `budget` has.
     pub fn checked(&self, budget: &Budget) -> Result<Checked<'_>, Error> {
         let routing = tenter_sim::check(self.resolved(), budget).map_err(Error::Unbuildable)?;
         Ok(Checked {
@@ -45,18 +47,18 @@ impl Plan {
         })
     }
 
-    /// Settings of the scenario that have no effect.
+    /// Returns the settings that have no effect on this plan.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, numbers leave every range,
-    /// or seeing it would take more than the budget has.
+    /// or the search would take more than `budget` has.
     pub fn idle_settings(&self, budget: &Budget) -> Result<Vec<IdleSetting>, Error> {
         let (plan, given) = (self.resolved(), &self.loaded().given);
         Ok(idle_settings(plan, given, budget)?)
     }
 
-    /// What a reader of the numbers must know before there are any: warnings of the scenario's
-    /// check, how far flow level is off, why a level was chosen, settings without effect.
+    /// Returns the notes that a reader needs before there are any results: warnings, the error of
+    /// flow level, the reason for the level, algorithms by default, settings without effect.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
@@ -65,10 +67,10 @@ impl Plan {
         self.notes_within(&run_budget())
     }
 
-    /// The same within a budget.
+    /// Returns [`Plan::notes`] within `budget`.
     ///
     /// # Errors
-    /// The same, or what would take more than the budget has.
+    /// As [`Plan::notes`], or when it would take more than `budget` has.
     pub fn notes_within(&self, budget: &Budget) -> Result<Notes, Error> {
         Ok(self.notes_with(self.idle_settings(budget)?))
     }
@@ -90,25 +92,25 @@ impl Plan {
         warned.chain(of_level).chain(chosen).chain(idle).collect()
     }
 
-    /// What the plan means and what running it costs, without running it.
+    /// Explains the plan and estimates its cost, without running it.
     ///
     /// # Errors
-    /// What [`Plan::check`] refuses, and numbers that leave every range.
+    /// As [`Plan::check`], and when numbers leave every range.
     pub fn explain(&self) -> Result<Explanation, Error> {
         self.explain_within(&run_budget())
     }
 
-    /// The same within a budget.
+    /// Returns [`Plan::explain`] within `budget`.
     ///
     /// # Errors
-    /// The same, or what would take more than the budget has.
+    /// As [`Plan::explain`], or when it would take more than `budget` has.
     pub fn explain_within(&self, budget: &Budget) -> Result<Explanation, Error> {
         self.checked(budget)?.explain(budget)
     }
 
-    /// How much faster some numbers of threads would be than one, where each has a core: the
-    /// beginning of the trial is run on one thread, for two seconds or so for each of them. Nothing
-    /// at flow level, which has one thread.
+    /// Estimates how much faster each number of `threads` would be than one, given a core for each
+    /// thread. Each estimate runs the beginning of the trial on one thread, for about two seconds.
+    /// The list is empty at flow level, which has one thread.
     ///
     /// # Errors
     /// When the plan cannot be built or run.
@@ -120,7 +122,7 @@ impl Plan {
         speed_ups(self.resolved(), threads)
     }
 
-    /// The memory that a run is expected to take, in bytes.
+    /// Estimates the memory that a run takes, in bytes.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
@@ -129,7 +131,7 @@ impl Plan {
         Ok(memory_bytes(self.resolved()).map_err(ExplainError::from)?)
     }
 
-    /// The packet-hops that a run is expected to have.
+    /// Estimates the packet-hops of a run.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
@@ -138,19 +140,19 @@ impl Plan {
         self.packet_hops_within(&run_budget())
     }
 
-    /// The same within a budget.
+    /// Returns [`Plan::packet_hops`] within `budget`.
     ///
     /// # Errors
-    /// The same, or what would take more than the budget has.
+    /// As [`Plan::packet_hops`], or when it would take more than `budget` has.
     pub fn packet_hops_within(&self, budget: &Budget) -> Result<f64, Error> {
         Ok(packet_hops(self.resolved(), budget)?)
     }
 
-    /// Refuses a run that would take more memory than there is: the system would end it halfway,
-    /// or something else in its place.
+    /// Refuses a run that would take more memory than there is: otherwise the system would kill it
+    /// halfway, or another process in its place. With `force` it refuses none.
     ///
     /// # Errors
-    /// When it would, unless it is forced.
+    /// [`Error::Memory`] with the needed and the available bytes.
     pub fn check_memory(&self, force: bool) -> Result<(), Error> {
         let (needed, available) = (self.memory_bytes()?, machine_limits().memory.count());
         if needed > available && !force {
@@ -160,7 +162,7 @@ impl Plan {
     }
 }
 
-/// A plan that can be built, with the routes of its fabric.
+/// A plan that can be built, with its routes.
 #[derive(Debug)]
 pub struct Checked<'p> {
     plan: &'p Plan,
@@ -168,28 +170,28 @@ pub struct Checked<'p> {
 }
 
 impl Checked<'_> {
-    /// As [`Plan::notes`].
+    /// Returns the same as [`Plan::notes`], on the routes at hand.
     ///
     /// # Errors
-    /// When seeing them would take more than the budget has.
+    /// When the search for them would take more than `budget` has.
     pub fn notes(&self, budget: &Budget) -> Result<Notes, Error> {
         let (plan, given) = (self.plan.resolved(), &self.plan.loaded().given);
         let idle = idle_settings_on(plan, &self.routing, given, budget)?;
         Ok(self.plan.notes_with(idle))
     }
 
-    /// What running the plan costs, as [`Checked::explain`] tells it.
+    /// Returns the cost alone that [`Checked::explain`] reports.
     ///
     /// # Errors
-    /// When numbers leave every range, or counting would take more than the budget has.
+    /// When numbers leave every range, or counting would take more than `budget` has.
     pub fn cost(&self, budget: &Budget) -> Result<Cost, Error> {
         Ok(cost_on(self.plan.resolved(), &self.routing, budget)?)
     }
 
-    /// As [`Plan::explain`].
+    /// Returns the same as [`Plan::explain`], on the routes at hand.
     ///
     /// # Errors
-    /// When numbers leave every range, or explaining would take more than the budget has.
+    /// When numbers leave every range, or explaining would take more than `budget` has.
     pub fn explain(&self, budget: &Budget) -> Result<Explanation, Error> {
         let (plan, given) = (self.plan.resolved(), &self.plan.loaded().given);
         let mut found = explain_on(plan, &self.routing, given, budget)?;
@@ -199,7 +201,7 @@ impl Checked<'_> {
     }
 }
 
-/// How far flow level was off on plans of this kind, as a sentence without its end.
+/// Words the measured error of flow level for plans like this one, without a full stop.
 fn error_of_flows(plan: &tenter_plan::Plan) -> String {
     match known_error(plan) {
         Some(known) => format!("this trial is at flow level, at which {known}"),

@@ -1,17 +1,18 @@
-//! A fabric in one line.
+//! Describes a fabric in one line.
 
 use tenter_units::Rate;
 
 use crate::Plan;
 
 impl Plan {
-    /// The fabric in one line: its kind, what it consists of, and the rates of its cables.
+    /// Describes the fabric in one line: its kind, its parts, and its cable rates.
     pub fn fabric_in_one_line(&self) -> String {
         describe_fabric(self.resolved())
     }
 }
 
-/// The fabric of a plan in one line: its kind, what it consists of, and the rates of its cables.
+/// Describes the fabric of `plan` in one line, for instance
+/// `leaf-spine, 64 NICs, 12 switches, 128 cables at 400 Gb/s`.
 pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
     let cables = plan.topology.cables.iter();
     let mut rates: Vec<_> = cables.map(|cable| cable.rate).collect();
@@ -27,7 +28,8 @@ pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
     )
 }
 
-/// What the fabric of a plan consists of: `64 NICs, 12 switches, 128 cables`.
+/// Counts the parts of the fabric: `64 NICs, 12 switches, 128 cables`, with the NPUs behind each
+/// NIC if there are several.
 pub fn fabric_parts(plan: &tenter_plan::Plan) -> String {
     let topology = &plan.topology;
     let shared = match plan.npus_per_nic {
@@ -42,7 +44,7 @@ pub fn fabric_parts(plan: &tenter_plan::Plan) -> String {
     )
 }
 
-/// A number and what it counts.
+/// Formats a count with its noun in singular or plural.
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,4 +1,4 @@
-//! Fabrics from the files of other programs, and for them.
+//! Imports fabrics from files of other programs, and exports them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,23 +12,23 @@ use crate::operations::quoted;
 use crate::scenario::open_named;
 use crate::{Error, Plan};
 
-/// A format of fabrics.
+/// File format of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricFormat {
-    /// Infrastructures of `InfraGraph` 3, YAML or JSON.
+    /// `InfraGraph` 3 infrastructures, YAML or JSON.
     InfraGraph,
-    /// Topology files of NCCL, with the parts of one server; only to be read.
+    /// NCCL topology files, which describe one server; import only.
     NcclTopo,
     /// Topology files of ns-3 HPCC and its descendants.
     Ns3Topology,
-    /// Cables of `NetBox` as CSV; only to be read.
+    /// `NetBox` cables as CSV; import only.
     NetBox,
     /// Fat trees of htsim.
     Topo,
 }
 
 impl FabricFormat {
-    /// The keys that a file of the format is read with.
+    /// Lists the settings that an import in this format takes.
     fn settings(self) -> &'static [&'static str] {
         match self {
             FabricFormat::InfraGraph => &["hosts", "switches", "rate", "delay", "annotations"],
@@ -56,7 +56,7 @@ impl FabricFormat {
         }
     }
 
-    /// What the settings say.
+    /// Parses settings, each `KEY=VALUE`.
     fn reading(self, settings: &[String]) -> Result<FabricReading, Error> {
         let mut text = String::from("{}\n");
         if !settings.is_empty() {
@@ -83,7 +83,7 @@ impl FabricFormat {
     }
 }
 
-/// A value as it is, or in quotation marks where YAML would take it for something else.
+/// Returns the value as it is, or quoted if YAML might read it as something else.
 fn quoted_word(value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"./_-+".contains(&byte);
     if value.bytes().all(is_plain) {
@@ -93,12 +93,12 @@ fn quoted_word(value: &str) -> String {
     }
 }
 
-/// Reads a fabric, or a server, as sections of a scenario; `settings` say what the file does not,
-/// each `KEY=VALUE`.
+/// Reads a fabric, or a server, as sections of a scenario. `settings`, each `KEY=VALUE`, give what
+/// the format lacks, such as rates and delays; what is read is taken from `budget`.
 ///
 /// # Errors
-/// Settings that the format does not have, files that cannot be read, and the first thing in them
-/// that is not as the format has it.
+/// When the format has no such setting, a file cannot be read, or a file violates the format (the
+/// first violation is reported).
 pub fn import_fabric(
     format: FabricFormat,
     file: &Path,
@@ -150,11 +150,11 @@ fn of(file: Option<&(String, Vec<u8>)>) -> Option<Source<'_>> {
     file.map(|(name, bytes)| Source { name, bytes })
 }
 
-/// The fabric of a plan in a format of others, and what is to be said of it; `as_json` is for
-/// formats that are YAML or JSON.
+/// Writes the fabric of a plan in the given format; returns the text and notes on what it leaves
+/// out. `as_json` picks JSON for formats that are YAML or JSON.
 ///
 /// # Errors
-/// What the format cannot say.
+/// When the format cannot express the fabric, or can only be imported.
 pub fn export_fabric(
     plan: &Plan,
     format: FabricFormat,
@@ -202,13 +202,13 @@ pub fn export_fabric(
     written.map_err(Error::Asked)
 }
 
-/// A note on a file that says nothing of what is within servers.
+/// Notes that the file describes no parts within servers, if the plan has any.
 fn without_servers(plan: &tenter_plan::Plan) -> Option<String> {
     let any = plan.scale_up.is_some() || plan.npus_per_nic > 1;
     any.then(|| "scale-up domains and NPUs of NICs are left out".to_owned())
 }
 
-/// Notes on a file that says nothing of lost frames.
+/// Appends a note that the file describes no lost frames, if the plan has any.
 fn with_losses(plan: &tenter_plan::Plan, notes: impl Iterator<Item = String>) -> Vec<String> {
     let any = !plan.impairments.is_empty();
     let left = any.then(|| "impairments are left out".to_owned());

@@ -1,4 +1,4 @@
-//! A run on a thread of its own.
+//! Handles of runs on threads of their own.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,39 +13,38 @@ use crate::observer::{Observer, Running};
 use crate::prepared::Prepared;
 use crate::{Error, Plan, Trial};
 
-/// A run that is under way on a thread of its own. Dropping the handle cancels the run, and waits
-/// until it has ended.
+/// A run on a thread of its own. Dropping the handle cancels the run, and waits until it has ended.
 #[derive(Debug)]
 #[must_use = "dropping the handle cancels the run"]
 pub struct RunHandle {
     plan: Plan,
     shared: Arc<Shared>,
-    /// Taken by [`RunHandle::join`].
+    /// `None` once [`RunHandle::join`] has taken it.
     work: Option<Work>,
 }
 
-/// Where the trial comes from.
+/// Source of the trial that the handle returns.
 #[derive(Debug)]
 enum Work {
     Thread(JoinHandle<Result<Trial, Error>>),
-    /// It was finished before.
+    /// A finished trial, reused from its folder.
     Finished(Box<Trial>),
 }
 
-/// Cancels a run from anywhere, also while another thread waits in [`RunHandle::join`].
+/// Cancels a run from anywhere, even while another thread waits in [`RunHandle::join`].
 #[derive(Clone, Debug)]
 pub struct Canceller {
     shared: Arc<Shared>,
 }
 
 impl Canceller {
-    /// Asks the run to end, as [`RunHandle::cancel`] does.
+    /// Asks the run to end, as [`RunHandle::cancel`] does. A run that has ended is not affected.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 }
 
-/// What the thread of the run and its handle both see.
+/// State that the run's thread and its handles share.
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: AtomicBool,
@@ -53,7 +52,7 @@ struct Shared {
 }
 
 impl RunHandle {
-    /// That of a trial that is not run again.
+    /// Makes the handle of a trial that is reused and not run again.
     pub(crate) fn finished(trial: Trial) -> RunHandle {
         let shared = Arc::new(Shared::default());
         shared.end(&trial.summary);
@@ -86,30 +85,30 @@ impl RunHandle {
         })
     }
 
-    /// What is run.
+    /// The plan that is run.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// How far the run of all jobs is, as of the last time it told, and at its end all of it.
-    /// Further runs with some of the jobs do not count.
+    /// Returns the progress of the run with all jobs, as last reported by its thread; at the end,
+    /// the totals. Further runs with some of the jobs do not count.
     pub fn progress(&self) -> Progress {
         *self.shared.lock()
     }
 
-    /// Asks the run to end; what it has until then becomes a partial trial.
+    /// Asks the run to end at its next progress report; the results so far become a partial trial.
     pub fn cancel(&self) {
         self.canceller().cancel();
     }
 
-    /// What cancels the run while another thread waits for it.
+    /// Returns a handle that can cancel the run while another thread waits for it.
     pub fn canceller(&self) -> Canceller {
         Canceller {
             shared: Arc::clone(&self.shared),
         }
     }
 
-    /// Whether the run has ended, so that [`RunHandle::join`] does not wait.
+    /// True if the run has ended, so that [`RunHandle::join`] does not wait.
     pub fn is_finished(&self) -> bool {
         match &self.work {
             Some(Work::Thread(thread)) => thread.is_finished(),
@@ -117,10 +116,10 @@ impl RunHandle {
         }
     }
 
-    /// Waits for the trial: whole, or what there was when the run was cancelled.
+    /// Waits for the trial, which is partial if the run was cancelled.
     ///
     /// # Errors
-    /// When the run failed, or its last files could not be written.
+    /// When the run failed or panicked, or its last files could not be written.
     pub fn join(mut self) -> Result<Trial, Error> {
         match self.work.take() {
             Some(Work::Finished(trial)) => Ok(*trial),
@@ -142,7 +141,7 @@ impl Drop for RunHandle {
     }
 }
 
-/// What a thread said when it panicked.
+/// Returns the message of a thread's panic.
 fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -155,20 +154,22 @@ impl Shared {
     }
 }
 
-/// Tells the handle how far the run is, and the caller's observer everything.
+/// Observer on the run's thread: copies progress for the handle, passes cancellation on, and
+/// forwards everything to the caller's observer.
 struct Heard<O> {
     shared: Arc<Shared>,
     observer: O,
-    /// Whether further runs with some of the jobs have begun.
+    /// Set once further runs with some of the jobs have begun; their progress is not shown.
     is_further: bool,
 }
 
 impl Shared {
-    /// Tells how far a trial was when it ended.
+    /// Sets the progress to the totals of a trial that has ended.
     fn end(&self, summary: &Summary) {
         let mut progress = self.lock();
         progress.simulated = Time::from_ps((summary.engine.simulated_ns * 1e3).round() as u64);
         progress.packet_hops = summary.engine.packet_hops;
+        // Flows that a stopped trial did not finish still count in `flows_total`.
         progress.flows_done = summary.totals.flows;
         progress.flows_total = progress.flows_total.max(progress.flows_done);
     }

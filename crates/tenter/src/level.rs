@@ -1,4 +1,4 @@
-//! Packets or flows: the choice of `engine.fidelity: auto`.
+//! Chooses packet or flow level for `engine.fidelity: auto`.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use tenter_units::{Budget, Bytes, Time};
 
 const MEGABYTE: u64 = 1_000_000;
 
-/// Chooses the level of a plan that asks for that, by estimates of both levels that are the same on
-/// every machine; the reason.
+/// Chooses the level if the scenario leaves the choice to the program, and returns the reason as a
+/// sentence. The estimates do not depend on this machine, so every machine chooses alike.
 pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>, ExplainError> {
     let Some(budget) = plan.packet_budget else {
         return Ok(None);
@@ -35,7 +35,8 @@ pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>
     }
     let flows = Estimate::of(plan, Fidelity::Flow, allowed)?;
     let saves = [flows.time < packets.time, flows.memory < packets.memory];
-    // What is too much with packets must be less with flows, or nothing is gained for the error.
+    // A resource that packets exceed must be less with flows, or the error of flow level buys
+    // nothing.
     let mut pairs = exceeds.into_iter().zip(saves);
     if pairs.any(|(exceeds, saves)| exceeds && !saves) {
         plan.fidelity = Fidelity::Packet;
@@ -46,16 +47,16 @@ pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>
     )))
 }
 
-/// What a run is estimated to take at a level.
+/// Estimated cost of a run at one level.
 struct Estimate {
     /// Wall time on one thread.
     time: Time,
-    /// Peak memory, rounded up to megabytes.
+    /// Peak memory, rounded up to whole megabytes (10⁶ bytes).
     memory: Bytes,
 }
 
 impl Estimate {
-    /// That of a plan, which is at this level then.
+    /// Estimates `plan` at `level`, and leaves the plan at that level.
     fn of(plan: &mut Plan, level: Fidelity, allowed: &Budget) -> Result<Estimate, ExplainError> {
         plan.fidelity = level;
         let cost = cost_of(plan, allowed)?;

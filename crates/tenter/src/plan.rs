@@ -1,4 +1,4 @@
-//! A plan: a scenario in which every number stands.
+//! Plans: scenarios in which every number stands.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use tenter_units::Budget;
 use crate::level;
 use tenter_sim::names;
 
-/// A scenario that holds, with every default filled in; a clone shares it.
+/// A valid scenario with every default filled in; clones share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     loaded: Arc<Loaded>,
-    /// Why it is simulated with packets or with flows, if that was chosen for it.
+    /// Reason for packet or flow level, if the program chose it.
     choice: Option<Arc<str>>,
 }
 
 impl Plan {
-    /// The plan of a scenario that was loaded; its level is chosen where that is asked for.
+    /// Makes the plan of a loaded scenario, and chooses its level if `engine.fidelity` is `auto`.
     ///
     /// # Errors
-    /// When hosts do not reach each other, a collective cannot be run, or seeing that would take
-    /// more than the budget has.
+    /// When hosts do not reach each other, a collective cannot be run, or the choice would take
+    /// more than `budget` has.
     pub fn new(mut loaded: Loaded, budget: &Budget) -> Result<Plan, ExplainError> {
         let choice = level::choose(&mut loaded.plan, budget)?;
         Ok(Plan {
@@ -32,7 +32,7 @@ impl Plan {
         })
     }
 
-    /// Why it is simulated with packets or with flows, if `engine.fidelity` is `auto`.
+    /// Reason for packet or flow level, as a sentence, if `engine.fidelity` is `auto`.
     pub fn choice(&self) -> Option<&str> {
         self.choice.as_deref()
     }
@@ -41,22 +41,22 @@ impl Plan {
         &self.loaded
     }
 
-    /// Everything the simulation is built from.
+    /// Everything from which the simulation is built.
     pub fn resolved(&self) -> &tenter_plan::Plan {
         &self.loaded.plan
     }
 
-    /// Name of the scenario; may be empty.
+    /// Scenario name; may be empty.
     pub fn name(&self) -> &str {
         &self.loaded.plan.name
     }
 
-    /// The names that rows refer to by index: of jobs and of nodes.
+    /// Names of jobs and nodes, to which rows refer by index.
     pub fn names(&self) -> Names {
         names(self.resolved())
     }
 
-    /// Seed of every random stream.
+    /// Seed from which every random stream derives.
     pub fn seed(&self) -> u64 {
         self.loaded.plan.seed
     }
@@ -66,13 +66,13 @@ impl Plan {
         &self.loaded.effective
     }
 
-    /// The names and bytes of files that [`Plan::to_yaml`] names: lists that are too long for it,
-    /// and graphs of operations.
+    /// Names and bytes of the files that [`Plan::to_yaml`] names: lists that are too long for it,
+    /// and operation graphs.
     pub fn files_beside(&self) -> Vec<(String, Vec<u8>)> {
         self.loaded.beside()
     }
 
-    /// What is odd about the scenario but stops nobody.
+    /// Warnings: what is odd about the scenario but does not stop it.
     pub fn warnings(&self) -> &Diagnostics {
         &self.loaded.warnings
     }

@@ -1,4 +1,4 @@
-//! The folder of a grid: a folder for each point, and a file that tells which is which.
+//! Folder of a grid: a folder for each point, and a file that lists their settings.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -8,16 +8,16 @@ use tenter_report::{take_folder, takes_seeds, write_whole};
 
 use crate::Error;
 
-/// What the points are.
+/// File that lists each point's folder and settings.
 const FILE: &str = "points.json";
 
-/// The folder of a point, counted from 0.
+/// Name of the folder of point `number`, which counts from 0; folders count from 1.
 pub(crate) fn name(number: usize) -> String {
     format!("point-{}", number + 1)
 }
 
-/// Takes the folder of a grid, which must be missing, empty, or that of a grid; writes what its
-/// points are, and removes the points of an older grid that had more of them.
+/// Takes and locks the folder of a grid, which must be missing, empty, or that of a grid. Writes
+/// the list of points, and removes surplus points that a larger grid has left.
 pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Option<File>, Error> {
     if !is_free(folder) {
         return Err(Error::Asked(format!(
@@ -26,6 +26,7 @@ pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Opt
         )));
     }
     let lock = take_folder(folder)?;
+    // Points are numbered without gaps, so the first number without one ends the search.
     let mut surplus = grid.len();
     loop {
         let point = folder.join(name(surplus));
@@ -49,10 +50,10 @@ pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Opt
     Ok(lock)
 }
 
-/// Whether a folder is missing, empty, or that of a grid.
+/// True if the folder is missing, empty, or that of a grid.
 fn is_free(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else {
-        // Making it, or the error of that, comes later.
+        // A folder that cannot be read is made later, or that fails with a better message.
         return true;
     };
     entries.next().is_none() || folder.join(FILE).is_file()

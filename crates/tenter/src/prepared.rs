@@ -1,4 +1,4 @@
-//! A run that is about to begin, and its way to a trial.
+//! Runs that are ready to begin.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tenter_sim::{AnySimulation, Interference};
 use crate::observer::{Observer, Running};
 use crate::{Error, Plan, Trial, interference, simulation};
 
-/// Which rows stay in memory.
+/// Rows that stay in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Keep {
     pub(crate) flows: bool,
@@ -19,22 +19,22 @@ pub(crate) struct Keep {
 /// A run whose network is built and whose folder is made.
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
-    /// What an observer hears of it.
+    /// Name of the run for observers.
     pub(crate) title: String,
     pub(crate) keep: Keep,
-    /// How often the folder is made readable for a process that is killed.
+    /// Interval between checkpoints, after which a killed process leaves readable rows.
     pub(crate) checkpoints: Option<Duration>,
-    /// Further runs, on so many threads.
+    /// Further runs, and the thread count for them.
     pub(crate) further: (Interference, u16),
     pub(crate) simulation: AnySimulation,
     pub(crate) folder: Option<TrialFolder>,
-    /// What the plan says itself.
+    /// Notes that follow from the plan alone.
     pub(crate) notes: Notes,
     pub(crate) set_up_s: f64,
 }
 
 impl Prepared {
-    /// Runs it and writes its folder.
+    /// Simulates, measures what jobs cost each other, and finishes the folder.
     pub(crate) fn carry_out(mut self, observer: &mut dyn Observer) -> Result<Trial, Error> {
         let loaded = self.plan.loaded();
         let path = self.folder.as_ref().map(|folder| folder.path().to_owned());
@@ -59,6 +59,8 @@ impl Prepared {
             observer,
             ..
         } = rows;
+        // The plan's notes come before those of the run; sorting is stable and moves only the
+        // severe ones up.
         let of_run = std::mem::replace(&mut outcome.summary.notes, self.notes);
         outcome.summary.notes.extend(of_run.0);
         outcome.summary.notes.sort_by_key(|note| note.severity);
@@ -67,7 +69,7 @@ impl Prepared {
         engine.wall_s = began.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
         let watched = simulation::watched(&self.simulation);
-        // The further runs need its memory.
+        // Further runs need the memory of this network.
         drop(self.simulation);
         let (asked, threads) = self.further;
         let further = interference::add(&loaded.plan, asked, threads, observer, &mut outcome);
@@ -81,6 +83,8 @@ impl Prepared {
             samples: samples.unwrap_or_default(),
             watched,
         };
+        // The observer gets the summary even if files could not be written: the run itself has
+        // succeeded.
         observer.trial(&self.title, &trial.summary);
         match (written, further) {
             (Some(Err(source)), _) => Err(Error::NotWritten {
@@ -104,7 +108,7 @@ struct Rows<'a> {
     samples: Option<Vec<SampleRow>>,
     observer: &'a mut dyn Observer,
     checkpoints: Option<Duration>,
-    /// When the last checkpoint was written.
+    /// Time of the last checkpoint.
     checked: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! Queries to a trial.
+//! Answers queries over the tables of a trial.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -19,16 +19,16 @@ use crate::arrow::data_type;
 use crate::stored::array;
 use crate::{Error, Trial};
 
-/// Large tables of a trial that its caller keeps as batches.
+/// Large tables of a trial that its caller holds as batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptBatches<'t> {
-    /// Its flows.
+    /// Flows, as [`StoredTable::batches`](crate::StoredTable::batches) gives them.
     pub flows: &'t [RecordBatch],
-    /// Its samples.
+    /// Samples, likewise.
     pub samples: &'t [RecordBatch],
 }
 
-/// A trial with everything that is kept of it.
+/// A trial with every place where its tables may be.
 struct Tables<'t> {
     trial: &'t Trial,
     held: Held<'t>,
@@ -36,13 +36,13 @@ struct Tables<'t> {
 }
 
 impl Trial {
-    /// The answer to a query, for instance `"p99(flows.fct_ns) by job_name".parse()`; flows and
-    /// samples that the trial does not hold are those of `kept`, or else of its folder.
+    /// Answers a query, for instance `"p99(flows.fct_ns) by job_name".parse()`. Flows and samples
+    /// that this trial does not hold in memory come from `kept`, or else from its folder.
     ///
     /// Needs the feature `arrow`.
     ///
     /// # Errors
-    /// When the values do not fit into the budget, or a file of the folder is damaged.
+    /// When the values exceed `budget`, or a file in the folder is damaged.
     pub fn query(
         &self,
         query: &Query,
@@ -101,7 +101,7 @@ impl Source for Tables<'_> {
     }
 }
 
-/// An array of Arrow as a column.
+/// Converts an Arrow array to a column.
 fn column_array(array: &ArrayRef) -> ColumnArray {
     let values = match array.data_type() {
         DataType::Int64 => {
@@ -117,6 +117,7 @@ fn column_array(array: &ArrayRef) -> ColumnArray {
             let flags = array.as_boolean();
             ColumnValues::Flag((0..flags.len()).map(|row| flags.value(row)).collect())
         }
+        // `data_type` in `arrow.rs` produces these five types, so the last one is text.
         _ => {
             let texts = array.as_string::<i32>();
             ColumnValues::Text(
@@ -133,11 +134,11 @@ fn column_array(array: &ArrayRef) -> ColumnArray {
     }
 }
 
-/// An answer as one batch: a column for each column of `by`, and one for each value; the metadata
-/// of a field have its unit as `tenter.unit`. Needs the feature `arrow`.
+/// Converts an answer to one batch: a column for each column in `by`, then one for each value. A
+/// field has its unit as metadata key `tenter.unit`. Needs the feature `arrow`.
 ///
 /// # Errors
-/// When columns do not go together: a defect.
+/// When columns have different lengths, which is a defect.
 pub fn answer_batch(answer: &Answer) -> Result<RecordBatch, ArrowError> {
     let field = |column: &AnswerColumn| {
         let unit = (!column.unit.is_empty()).then(|| column.unit.clone());

@@ -1,4 +1,4 @@
-//! What an experiment leaves.
+//! Results of experiments.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,20 @@ use tenter_report::seed_rows;
 
 use crate::Trial;
 
-/// One point of the grid: a combination of settings, with a trial for each seed.
+/// One point of a grid: a combination of settings, with a trial for each seed.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The paths that are varied, and the values that they have here.
+    /// Varied paths, each with its value at this point.
     pub settings: Vec<(String, String)>,
-    /// A trial for each seed.
+    /// One trial for each seed, in ascending order.
     pub trials: Vec<Trial>,
-    /// The trial that was stopped halfway, if one was; it is not among the others.
+    /// The trial that was stopped halfway, if any; it is not among `trials`.
     pub partial: Option<Trial>,
 }
 
 impl Point {
-    /// What the times of its trials come to: median, mean, extremes, of each job and collective.
+    /// Returns statistics over this point's trials (median, mean, extremes) for the times of each
+    /// job and collective.
     pub fn rows(&self) -> Vec<SeedRow> {
         let summaries: Vec<_> = self
             .trials
@@ -30,13 +31,14 @@ impl Point {
     }
 }
 
-/// What an experiment has left.
+/// Results of an [`Experiment`](crate::Experiment).
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// The points that were run, the last axis running fastest.
+    /// Points that were run; the last axis runs fastest.
     pub points: Vec<Point>,
-    /// Whether it was stopped: the last point then lacks trials, or those after it are missing.
+    /// True if the experiment was stopped: the last point may lack trials, and later points are
+    /// missing.
     pub was_cancelled: bool,
-    /// The folder of all trials, where one was asked for.
+    /// Folder of all trials, if one was asked for.
     pub folder: Option<PathBuf>,
 }

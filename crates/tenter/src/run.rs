@@ -1,4 +1,4 @@
-//! One run: from a plan to a trial.
+//! Runs one plan and gives its trial.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -17,10 +17,9 @@ use crate::simulation::{self, Watch};
 use crate::trial::Watched;
 use crate::{Error, Plan, RunHandle, Trial};
 
-/// How a plan is run. Nothing happens before [`Run::start`] or [`Run::run`].
+/// Settings of one run. Nothing happens before [`Run::start`] or [`Run::run`].
 ///
-/// Results do not depend on any of this: neither on the number of threads, nor on what is kept or
-/// observed.
+/// Results depend on none of them: neither on the thread count, nor on what is kept or observed.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Run {
@@ -37,8 +36,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of a plan: on the usual number of threads, in memory alone, keeping no flows and no
-    /// samples, with the further runs that the scenario asks for.
+    /// Prepares a run on [`usual_threads`](crate::usual_threads) threads, in memory, that keeps no
+    /// flows and no samples; the scenario decides on further runs.
     pub fn new(plan: &Plan) -> Run {
         Run {
             plan: plan.clone(),
@@ -54,80 +53,81 @@ impl Run {
         }
     }
 
-    /// Uses at most so many threads, 1 at least; fewer wherever more are no faster.
+    /// Uses at most `threads` threads (at least 1); the run takes fewer wherever more are no
+    /// faster.
     pub fn threads(mut self, threads: u16) -> Run {
         self.threads = threads.max(1);
         self
     }
 
-    /// Measures what jobs cost each other, by further runs with some of the jobs only, whatever
-    /// the scenario says.
+    /// Measures what jobs cost each other, by further runs with some of the jobs only; overrides
+    /// the scenario.
     pub fn interference(mut self, asked: Interference) -> Run {
         self.interference = Some(asked);
         self
     }
 
-    /// Writes the trial to a folder, which must be missing, empty or hold a trial: that is
+    /// Writes the trial to the folder `path`. It must be missing, empty or hold a trial, which is
     /// replaced.
     pub fn folder(mut self, path: impl Into<PathBuf>) -> Run {
         self.folder = Folder::At(path.into());
         self
     }
 
-    /// Writes the trial to a new folder of that name below `parent`, or to `NAME-2`, `NAME-3`, …
-    /// where that is taken. [`Trial::folder`] tells which.
+    /// Writes the trial to a new folder `name` below `parent`, or to `NAME-2`, `NAME-3`, … if that
+    /// is taken. [`Trial::folder`] tells which.
     pub fn new_folder(mut self, parent: impl Into<PathBuf>, name: impl Into<String>) -> Run {
         self.folder = Folder::free(parent, name);
         self
     }
 
-    /// Keeps a row for each flow in memory: some 150 bytes each.
+    /// Keeps a row for each flow in memory: about 150 bytes each.
     pub fn keep_flows(mut self) -> Run {
         self.keep.flows = true;
         self
     }
 
-    /// Keeps the samples of ports in memory.
+    /// Keeps port samples in memory.
     pub fn keep_samples(mut self) -> Run {
         self.keep.samples = true;
         self
     }
 
-    /// Runs even what is expected to take more memory than there is.
+    /// With `true`, runs even a trial that is expected to take more memory than there is.
     pub fn force(mut self, force: bool) -> Run {
         self.force = force;
         self
     }
 
-    /// Takes the trial that [`Run::folder`] holds instead of running it again, if it is this very
-    /// run and has come to its end: the same configuration and files, the same version and program.
+    /// Reads the trial in [`Run::folder`] instead of running it again, if it is finished and comes
+    /// from this very run: the same configuration and files, the same version and program.
     pub fn reuse(mut self) -> Run {
         self.reuse = true;
         self
     }
 
-    /// Notes the first `limit` events of a flow or a port. A plan that records queues change by
-    /// change cannot be watched.
+    /// Records the first `limit` events at a port or between two hosts; [`Trial::watched`] returns
+    /// them. A plan that records queue changes or captures packets cannot be watched.
     pub fn watch(mut self, watch: Watch, limit: usize) -> Run {
         self.watch = Some((watch, limit));
         self
     }
 
-    /// Writes what the folder needs for its flows and samples to be readable if the process is
-    /// killed, about so often; `tenter_report::recover_tables` then makes them readable.
+    /// Writes, about once `every` wall-clock interval, what the folder needs for flows and samples
+    /// to be readable if the process is killed; `tenter_report::recover_tables` then makes them
+    /// readable.
     pub fn checkpoints(mut self, every: Duration) -> Run {
         self.checkpoints = Some(every);
         self
     }
 
-    /// What an observer hears of this run among several.
+    /// Names this run for an observer of several.
     pub fn title(mut self, title: impl Into<String>) -> Run {
         self.title = title.into();
         self
     }
 
-    /// Calls this observer from the thread of the run. One that stays with the caller is handed in
-    /// as `&mut`.
+    /// Calls `observer` from the thread of the run. Pass `&mut observer` to keep it.
     pub fn observe<O: Observer>(self, observer: O) -> Observed<O> {
         Observed {
             run: self,
@@ -135,22 +135,22 @@ impl Run {
         }
     }
 
-    /// What is run.
+    /// The plan that is run.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Starts the run on a thread of its own. The network is built and the folder is made before,
-    /// on that of the caller.
+    /// Starts the run on a new thread. Before, on the caller's thread, the network is built and the
+    /// folder is made, so that a mistake is reported here.
     ///
     /// # Errors
     /// When the run would take more memory than there is, cannot be built, or its folder cannot be
-    /// made. What happens later is told by [`RunHandle::join`].
+    /// made. [`RunHandle::join`] reports later errors.
     pub fn start(self) -> Result<RunHandle, Error> {
         self.observe(()).start()
     }
 
-    /// Runs on the thread of the caller, to the end.
+    /// Runs on the caller's thread, to the end.
     ///
     /// # Errors
     /// When the run would take more memory than there is, cannot be built, cannot be written, or
@@ -166,7 +166,8 @@ impl Run {
         }
     }
 
-    /// The trial that is reused. Its folder does not tell what was watched.
+    /// Returns the trial to be reused, if there is one. A watched run has none: events are not in
+    /// the folder.
     fn kept(&self, observer: &mut dyn Observer) -> Option<Trial> {
         let Folder::At(path) = &self.folder else {
             return None;
@@ -195,7 +196,8 @@ impl Run {
         Some(trial)
     }
 
-    /// Checks the memory, builds the network, and makes the folder of what can be run.
+    /// Checks memory, builds the network, and makes the folder last: a plan that cannot be built
+    /// leaves none.
     pub(crate) fn prepare(self) -> Result<Prepared, Error> {
         let plan = self.plan.resolved();
         if let Some((watch, _)) = self.watch {
@@ -221,7 +223,7 @@ impl Run {
     }
 }
 
-/// A run with an observer.
+/// A run with its observer.
 #[derive(Debug)]
 #[must_use]
 pub struct Observed<O> {
@@ -262,7 +264,7 @@ impl Run {
         self.interference.unwrap_or(by_scenario)
     }
 
-    /// Makes the folder, with its configuration and a manifest that says it is not complete.
+    /// Makes the folder, with its configuration and a manifest that marks it as incomplete.
     fn begin_folder(&self) -> Result<Option<TrialFolder>, Error> {
         match &self.folder {
             Folder::None => Ok(None),
@@ -273,7 +275,8 @@ impl Run {
                 };
                 let begun = self.begin_at(&path);
                 begun.map(Some).inspect_err(|error| {
-                    // Another run may have taken it between its making and its locking.
+                    // Another run may have taken the folder between its making and its locking: it
+                    // is theirs then.
                     if !matches!(error, Error::Folder(TrialError::InUse { .. })) {
                         discard(&path);
                     }
@@ -294,7 +297,8 @@ impl Run {
     }
 }
 
-/// The rows of a table, where they are wanted; `None` where they cannot be read.
+/// Reads the rows of a table if they are wanted; `None` if they cannot be read, so that the trial
+/// is run again.
 fn rows_if<R: Row + DeserializeOwned>(wanted: bool, folder: &Path) -> Option<Vec<R>> {
     if wanted {
         read_rows(folder).ok()

@@ -1,4 +1,4 @@
-//! A scenario: what is written, before anything is resolved.
+//! Scenarios as they are written, before anything is resolved.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -20,25 +20,26 @@ use crate::budget::run_budget;
 use crate::{Error, Plan};
 
 /// A fabric, its hosts and its jobs, as written in YAML, JSON or TOML, with settings that replace
-/// some of what is written.
+/// parts.
 ///
-/// Nothing is checked before [`Scenario::resolve`], which tells all problems at once.
+/// Nothing is checked before [`Scenario::resolve`], which reports all problems at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// What problems call it.
+    /// Name in messages: the path of the file, or a given one.
     name: String,
     source: Source,
-    /// The folder in which files that it names are found.
+    /// Folder in which files that the scenario names are found; `None` if it cannot name any.
     folder: Option<PathBuf>,
-    /// Whether these files are those of a trial folder alone: no path leads elsewhere.
+    /// True if the folder is an untrusted trial folder: files are read from it alone, and links are
+    /// refused.
     is_of_trial: bool,
-    /// Keys that lie over the text, one after the other, and what problems call them.
+    /// Overlays, applied in order: the name in messages, and the YAML.
     overlay: Vec<(String, String)>,
     settings: Vec<String>,
     seed: Option<u64>,
 }
 
-/// What a scenario is made of.
+/// Form in which the scenario was given.
 #[derive(Clone, Debug, PartialEq)]
 enum Source {
     Text(String, Format),
@@ -46,10 +47,10 @@ enum Source {
 }
 
 impl Scenario {
-    /// Reads a file: TOML or JSON by its name, YAML otherwise.
+    /// Reads a file: TOML or JSON by its extension, YAML otherwise.
     ///
     /// # Errors
-    /// When the file cannot be read, is too long, or is not UTF-8.
+    /// When the file cannot be read, has more than 8 MiB, or is not UTF-8.
     pub fn read(file: impl AsRef<Path>) -> Result<Scenario, Error> {
         let file = file.as_ref();
         let name = file.display().to_string();
@@ -60,11 +61,11 @@ impl Scenario {
         })
     }
 
-    /// Reads the configuration of the trial in a folder, which may come from a stranger: what it
-    /// names is read from that folder alone, and no link in it is followed.
+    /// Reads the configuration of a trial folder, which may come from a stranger: files that it
+    /// names are read from that folder alone, and links are not followed.
     ///
     /// # Errors
-    /// When the file cannot be read, is a link or too long, or is not UTF-8.
+    /// When the file cannot be read, is a link, has more than 8 MiB, or is not UTF-8.
     pub fn of_trial(folder: impl AsRef<Path>) -> Result<Scenario, Error> {
         let folder = folder.as_ref();
         let file = folder.join(CONFIG_FILE);
@@ -79,7 +80,7 @@ impl Scenario {
         })
     }
 
-    /// Its text, where it is one.
+    /// Returns the text; `None` for a typed scenario.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.source {
             Source::Text(text, _) => Some(text),
@@ -87,11 +88,11 @@ impl Scenario {
         }
     }
 
-    /// Reads YAML or JSON from a stream, for instance standard input; `name` is what problems call
-    /// it. Files that it names are found in the working folder.
+    /// Reads YAML or JSON from a stream, for instance standard input; messages call it `name`.
+    /// Files that it names are found in the working folder.
     ///
     /// # Errors
-    /// When the stream cannot be read, is too long, or is not UTF-8.
+    /// When the stream cannot be read, has more than 8 MiB, or is not UTF-8.
     pub fn read_from(name: &str, stream: impl Read) -> Result<Scenario, Error> {
         let bytes = at_most(stream, MAX_SOURCE_BYTES as u64).map_err(|error| {
             let remedy = format!("{error}; pipe a scenario into it");
@@ -107,17 +108,17 @@ impl Scenario {
         })
     }
 
-    /// A scenario in YAML, of which JSON is a part.
+    /// Makes a scenario from YAML; JSON is a subset.
     pub fn from_yaml(text: impl Into<String>) -> Scenario {
         Scenario::parse("scenario", text.into(), Format::Yaml)
     }
 
-    /// A scenario in TOML.
+    /// Makes a scenario from TOML.
     pub fn from_toml(text: impl Into<String>) -> Scenario {
         Scenario::parse("scenario", text.into(), Format::Toml)
     }
 
-    /// A scenario made of values, for instance by `serde_json::json!`.
+    /// Makes a scenario from any serialisable value, for instance from `serde_json::json!`.
     ///
     /// # Errors
     /// When the value cannot be written as JSON.
@@ -127,17 +128,17 @@ impl Scenario {
         Ok(Scenario::parse("scenario", text, Format::Json))
     }
 
-    /// The fabric and the hosts of a preset; it has no jobs.
+    /// Returns the fabric and hosts of the preset `name`, without jobs.
     ///
     /// # Errors
-    /// When there is no such preset.
+    /// When no preset has that name; the message suggests one.
     pub fn preset(name: &str) -> Result<Scenario, Error> {
         let preset = Preset::of_name(name)
             .map_err(|help| Error::Asked(format!("there is no preset `{name}`; {help}")))?;
         Ok(Scenario::parse(name, preset.text.to_owned(), Format::Yaml))
     }
 
-    /// A text in any of the formats; `name` is what problems call it.
+    /// Makes a scenario from `text` in the given format; messages call it `name`.
     pub fn parse(name: &str, text: String, format: Format) -> Scenario {
         Scenario::of_source(name, Source::Text(text, format))
     }
@@ -154,35 +155,36 @@ impl Scenario {
         }
     }
 
-    /// Finds the files that the scenario names in a folder; by default a text has none, and a file
-    /// has that in which it lies.
+    /// Sets the folder in which files that the scenario names are found. By default a text has
+    /// none, and a file has the folder in which it lies.
     #[must_use]
     pub fn beside(mut self, folder: impl Into<PathBuf>) -> Scenario {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Lays YAML over the scenario: each of its keys replaces the scenario's, or that of an earlier
-    /// call, whole. `name` is what problems call it.
+    /// Lays YAML over the scenario: each top-level key replaces the scenario's, or that of an
+    /// earlier call, as a whole. Messages call the text `name`.
     #[must_use]
     pub fn with_keys(mut self, name: &str, yaml: impl Into<String>) -> Scenario {
         self.overlay.push((name.to_owned(), yaml.into()));
         self
     }
 
-    /// Sets one key, for instance `fabric.load_balancing` or `jobs[0].iterations`; the last one
-    /// counts. The value is read as YAML: `ecmp`, `400Gbps`, `[0, 8]`, `{kind: ecmp}`. The word
-    /// `default` takes the key out.
+    /// Sets one key, for instance `fabric.load_balancing` or `jobs[0].iterations`; a later setting
+    /// wins. The value is read as YAML: `ecmp`, `400Gbps`, `[0, 8]`, `{kind: ecmp}`. The word
+    /// `default` removes the key.
     #[must_use]
     pub fn set(self, path: &str, value: impl Display) -> Scenario {
         self.with_setting(format!("{path}={value}"))
     }
 
-    /// The same, written as `--set` has it: `PATH=VALUE`.
+    /// Sets one key, written as for `--set`: `PATH=VALUE`.
     #[must_use]
     pub fn with_setting(mut self, setting: impl Into<String>) -> Scenario {
         let setting = setting.into();
-        // A seed that was given before would win otherwise.
+        // `seed()` takes precedence over settings, so it must not survive a later setting of the
+        // same key.
         if let Some(("seed", _)) = setting.split_once('=').map(|(path, to)| (path.trim(), to)) {
             self.seed = None;
         }
@@ -190,31 +192,30 @@ impl Scenario {
         self
     }
 
-    /// Replaces the scenario's seed.
+    /// Replaces the scenario's seed; takes precedence over earlier settings.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Scenario {
         self.seed = Some(seed);
         self
     }
 
-    /// What messages call it: the path of its file, or the name it was given.
+    /// Name in messages: the path of the file, or the given name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Fills in every default and checks everything, with the memory that the machine has free.
+    /// Fills in every default and checks everything, with all the memory that the machine has free.
     ///
     /// # Errors
-    /// Every problem of the scenario and its settings, together.
+    /// Every problem of scenario and settings, together.
     pub fn resolve(&self) -> Result<Plan, Error> {
         self.resolve_within(&run_budget())
     }
 
-    /// The same within a budget: what is read and built is taken from it before.
+    /// Resolves within `budget`: bytes to read and memory to fill are taken from it beforehand.
     ///
     /// # Errors
-    /// Every problem of the scenario and its settings, together, or what it would take more of than
-    /// the budget has.
+    /// Every problem of scenario and settings, together; or the resource that `budget` lacks.
     pub fn resolve_within(&self, budget: &Budget) -> Result<Plan, Error> {
         let (name, overlay, settings) = (&self.name, self.overlays(), &self.settings);
         let files = |named: &str| self.file(named);
@@ -223,14 +224,14 @@ impl Scenario {
         Ok(Plan::new(loaded, budget)?)
     }
 
-    /// The scenario as a typed value, with its settings and the files that it names: what it leaves
-    /// out is filled in, and its sections are not put together yet.
+    /// Returns the scenario as a typed value, with its settings and files. Defaults within sections
+    /// are filled in, but sections are not checked against each other.
     ///
     /// # Errors
-    /// Every problem of single sections, together.
+    /// Every problem within single sections, together.
     pub fn typed(&self) -> Result<spec::Scenario, Error> {
         let files = |named: &str| self.file(named);
-        // As a setting, so that what takes its default from the seed has it, too.
+        // A seed must be there while sections are read: other seeds take their default from it.
         let seed = self.seed.map(|seed| format!("seed={seed}"));
         let settings: Vec<String> = self.settings.iter().cloned().chain(seed).collect();
         let (input, overlay) = (self.source.input(), self.overlays());
@@ -247,9 +248,9 @@ impl Scenario {
             .collect()
     }
 
-    /// Opens a file that the scenario names, or says what to do where it cannot be read. Scenarios
-    /// of studies are begun with elsewhere, so the equipment of the program stands in for files
-    /// that are not there.
+    /// Opens a file that the scenario names; an error says what to do. A study's scenario may be
+    /// started outside the repository, so equipment files that are built into the program stand in
+    /// for missing ones.
     fn file(&self, named: &str) -> Result<Content<'static>, String> {
         let found = match &self.folder {
             Some(folder) if self.is_of_trial => within(folder, named),
@@ -272,7 +273,7 @@ impl Source {
     }
 }
 
-/// A typed scenario of any size; problems point into the YAML that it is written as.
+/// Takes a typed scenario of any size; problems refer to the YAML form of it.
 impl From<spec::Scenario> for Scenario {
     fn from(typed: spec::Scenario) -> Scenario {
         let name = match typed.name.as_str() {
@@ -283,24 +284,24 @@ impl From<spec::Scenario> for Scenario {
     }
 }
 
-/// The same of a copy.
+/// Takes a copy of a typed scenario.
 impl From<&spec::Scenario> for Scenario {
     fn from(typed: &spec::Scenario) -> Scenario {
         Scenario::from(typed.clone())
     }
 }
 
-/// The text of a file of at most 8 MiB.
+/// Reads a text file of at most 8 MiB.
 ///
 /// # Errors
-/// When it cannot be read, is longer, or is not UTF-8.
+/// When the file cannot be read, is longer, or is not UTF-8.
 pub fn read_text(file: &Path) -> Result<String, Error> {
     let bytes = bytes(file, MAX_SOURCE_BYTES as u64).map_err(|error| unreadable(file, &error))?;
     Ok(text_of(&bytes, &file.display().to_string())?.to_owned())
 }
 
-/// Opens a file that a scenario names, its path counting from the scenario's folder; or what
-/// to do where it cannot be read.
+/// Opens `name`, which a scenario names, relative to the scenario's folder; an error says what to
+/// do.
 fn beside(folder: &Path, name: &str) -> Result<Content<'static>, String> {
     let path = folder.join(name);
     open_named(&path).map_err(|error| {
@@ -309,7 +310,7 @@ fn beside(folder: &Path, name: &str) -> Result<Content<'static>, String> {
     })
 }
 
-/// Opens a file in the folder of a trial that its configuration names.
+/// Opens `name` in a trial folder, refusing links and paths that lead outside.
 fn within(folder: &Path, name: &str) -> Result<Content<'static>, String> {
     let open = || -> std::io::Result<Content<'static>> {
         let file = open_own(&below(folder, Path::new(name))?)?;
@@ -319,15 +320,15 @@ fn within(folder: &Path, name: &str) -> Result<Content<'static>, String> {
     open().map_err(|error| format!("{error}: `{name}`"))
 }
 
-/// Opens a file that was named, or says why it cannot be read.
+/// Opens a file that a person has named; an error says why it cannot be read.
 pub(crate) fn open_named(path: &Path) -> Result<Content<'static>, String> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (found, file) = opened.map_err(|error| error.to_string())?;
-    // Files of the system itself have bytes, and say that they have none.
+    // Files of `/proc` and the like report length 0 but have content: they are read like a pipe.
     if found.is_file() && found.len() > 0 {
         return Ok(Content::new(file, found.len()));
     }
-    // A pipe has no places, and a device may have no end.
+    // A pipe cannot seek, and a device may have no end: hold a limited number of bytes in memory.
     let bytes = at_most(file, PIPED_MAX).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > PIPED_MAX {
         let most = Bytes::new(PIPED_MAX);
@@ -338,10 +339,10 @@ pub(crate) fn open_named(path: &Path) -> Result<Content<'static>, String> {
     Ok(bytes.into())
 }
 
-/// The most bytes of a pipe or a device, which are held in memory.
+/// Most bytes that are read from a pipe or a device, since they are held in memory.
 const PIPED_MAX: u64 = 256 << 20;
 
-/// The file's bytes, or as many as it may have and one more: a device may have no end.
+/// Reads at most `limit` bytes and one more, by which callers see that the file is too long.
 fn bytes(file: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     at_most(File::open(file)?, limit)
 }

@@ -1,4 +1,4 @@
-//! Some columns and some rows of a table, batch by batch.
+//! Selects columns and rows of a table, batch by batch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,37 +11,37 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
-/// Which columns and which rows of a table are meant.
+/// Selected columns and rows of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// Places of the columns; `None` is all of them.
+    /// Column indices in the order of the result; `None` selects all columns.
     pub columns: Option<Vec<usize>>,
-    /// What holds of each row.
+    /// Conditions that a selected row meets, all of them.
     pub conditions: Vec<Condition>,
 }
 
-/// What holds of a column.
+/// Condition on one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// Place of the column.
+    /// Index of the column in the table.
     pub column: usize,
-    /// What holds of its value; a missing one never fits.
+    /// Test that the value must pass; a missing value passes none.
     pub test: ColumnTest,
 }
 
-/// What holds of a value.
+/// Test of a single value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnTest {
-    /// It is a number from the first to the second.
+    /// The value is a number from the first to the second, both included.
     Between(f64, f64),
-    /// It is this text.
+    /// The value equals this text.
     Text(String),
-    /// It is this flag.
+    /// The value equals this flag.
     Flag(bool),
 }
 
 impl Selection {
-    /// The schema of the columns that are meant.
+    /// Returns the schema of the selected columns, given that of all columns.
     pub fn schema(&self, all: &SchemaRef) -> SchemaRef {
         let Some(columns) = &self.columns else {
             return Arc::clone(all);
@@ -51,7 +51,8 @@ impl Selection {
         Arc::new(Schema::new_with_metadata(fields, all.metadata().clone()))
     }
 
-    /// Whether a group of rows may have one that is meant, where the ends of a column are known.
+    /// False if the statistics of a row group exclude every selected row. `range` gives the least
+    /// and greatest value of a column, where known.
     pub(crate) fn may_be_in(&self, range: impl Fn(usize) -> Option<(f64, f64)>) -> bool {
         self.conditions.iter().all(|condition| {
             let ColumnTest::Between(low, high) = condition.test else {
@@ -62,7 +63,7 @@ impl Selection {
         })
     }
 
-    /// The columns that are looked at: those that are meant, and those that conditions are of.
+    /// Indices of the columns to read: the selected ones, and those with conditions.
     pub(crate) fn needed(&self, count: usize) -> BTreeSet<usize> {
         let meant = match &self.columns {
             Some(columns) => columns.clone(),
@@ -72,10 +73,10 @@ impl Selection {
         meant.into_iter().chain(of_conditions).collect()
     }
 
-    /// What is meant of a batch, whose columns `column` gives by their places.
+    /// Selects from one batch with `rows` rows; `column` returns a column by its index.
     ///
     /// # Errors
-    /// When columns do not go together: a defect.
+    /// When columns have different lengths, which is a defect.
     pub fn of(
         &self,
         schema: &SchemaRef,
@@ -103,7 +104,7 @@ impl Selection {
     }
 }
 
-/// A batch, which may have no columns.
+/// Makes a batch with an explicit row count, since it may have no columns.
 fn with_rows(
     schema: SchemaRef,
     arrays: Vec<ArrayRef>,
@@ -135,7 +136,7 @@ impl ColumnTest {
     }
 }
 
-/// Some rows of an array.
+/// Copies some rows of an array.
 fn taken(array: &dyn Array, rows: &[usize]) -> ArrayRef {
     macro_rules! append {
         ($builder:expr, $array:expr) => {{

@@ -1,5 +1,5 @@
-//! Large tables of a trial folder as Arrow batches, read when they are asked for: memory holds a
-//! batch, and not the table.
+//! Reads large tables of a trial folder as Arrow batches on demand, so that memory holds a batch
+//! and not the table.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tenter_report::{TableGroups, TrialError};
 use crate::selection::Selection;
 use crate::{Error, Trial};
 
-/// Opens the table of a folder.
+/// Opens one table in a trial folder; the row type is bound at creation.
 type Open = fn(&Path) -> Result<TableGroups, TrialError>;
 
-/// A table that lies in the folder of a trial.
+/// A table in a trial folder.
 #[derive(Clone, Debug)]
 pub struct StoredTable {
     folder: PathBuf,
@@ -27,7 +27,7 @@ pub struct StoredTable {
     rows: usize,
 }
 
-/// The batches of a stored table, one for each group of rows of its file.
+/// Iterator over a stored table: one batch for each row group of its Parquet file.
 pub struct StoredBatches {
     groups: TableGroups,
     next: usize,
@@ -37,11 +37,11 @@ pub struct StoredBatches {
 }
 
 impl Trial {
-    /// A table of the trial as it lies in its folder; `None` where the trial has no folder. Needs
-    /// the feature `arrow`.
+    /// Opens a table in this trial's folder; `None` if the trial has no folder. Needs the feature
+    /// `arrow`.
     ///
     /// # Errors
-    /// When its file is missing or damaged.
+    /// When the file is missing or damaged.
     pub fn stored<R: Table>(&self) -> Result<Option<StoredTable>, Error> {
         let Some(folder) = self.folder() else {
             return Ok(None);
@@ -57,17 +57,18 @@ impl Trial {
 }
 
 impl StoredTable {
-    /// The schema of all of its columns.
+    /// Schema with all columns of the table.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// How many rows it has.
+    /// Rows of the table, over all row groups.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Its batches. Groups of rows are passed over of which the file tells that none is meant.
+    /// Iterates over the selected columns and rows. Row groups are skipped if the file's statistics
+    /// exclude every selected row.
     ///
     /// # Errors
     /// When the file is missing or damaged by now.
@@ -122,13 +123,13 @@ impl RecordBatchReader for StoredBatches {
     }
 }
 
-/// A column as an array of Arrow.
+/// Converts a column to an Arrow array.
 pub(crate) fn array(column: ColumnArray) -> ArrayRef {
     macro_rules! numbers {
         ($builder:ident, $array:ty, $values:expr) => {{
             let values = $values;
             match column.valid {
-                // The array takes the memory as it is.
+                // Without missing values, the array takes over the vector without a copy.
                 None => Arc::new(<$array>::from(values)) as ArrayRef,
                 Some(valid) => {
                     let mut builder = $builder::with_capacity(values.len());

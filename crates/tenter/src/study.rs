@@ -1,4 +1,4 @@
-//! A published study, or one in a folder of the user's, as a sweep is run.
+//! Runs a published study, or one in a user's folder, as a sweep.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,19 @@ use crate::{Error, Scenario, SweepRun, read_text};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StudyRun {
-    /// The study, whose sweep may be [narrowed](tenter_study::Sweep::quick).
+    /// The study's description; its sweep may be [narrowed](tenter_study::Sweep::quick).
     pub study: Study,
     base: Scenario,
 }
 
-/// The file that describes a study.
+/// Name of the description in a study's folder.
 const DESCRIPTION: &str = "study.yaml";
 
 impl StudyRun {
-    /// The published study of that name, for instance `methodology/jct-2`.
+    /// Returns the published study `name`, for instance `methodology/jct-2`.
     ///
     /// # Errors
-    /// When there is no such study.
+    /// When there is no such study, or `name` is a group of several.
     pub fn of_name(name: &str) -> Result<StudyRun, Error> {
         let texts = select([name]).map_err(|error| Error::Asked(error.to_string()))?;
         match texts.as_slice() {
@@ -35,10 +35,10 @@ impl StudyRun {
         }
     }
 
-    /// A study of the program.
+    /// Makes a study from texts that are built into the program.
     ///
     /// # Errors
-    /// When it does not hold, which tests exclude.
+    /// When the study is invalid, which tests exclude.
     pub fn embedded(texts: &StudyTexts<'_>) -> Result<StudyRun, Error> {
         Ok(StudyRun::new(Study::embedded(texts)?, texts.folder))
     }
@@ -49,15 +49,15 @@ impl StudyRun {
         StudyRun { study, base }
     }
 
-    /// The study in a folder of your own: `study.yaml`, `scenario.yaml`, the tables of published
-    /// values as `NAME.csv` and the equipment that the scenario names unless they are those of the
-    /// program, and a `README.md` if you like.
+    /// Reads a study from a user's folder: `study.yaml`, `scenario.yaml`, tables of published
+    /// values as `NAME.csv`, equipment files that the scenario names, and an optional `README.md`.
+    /// Tables and equipment that are not there are those of the program.
     ///
     /// # Errors
-    /// When a file is missing or cannot be read, or the study does not hold.
+    /// When a file is missing or cannot be read, or the study is invalid.
     pub fn of_folder(folder: impl AsRef<Path>) -> Result<StudyRun, Error> {
         let folder = folder.as_ref();
-        // `.` and `..` have the names of the folders that they are.
+        // `.` and `..` have no name, but the study needs one: that of the folder they stand for.
         let whole = folder.canonicalize();
         let whole = whole.as_deref().unwrap_or(folder);
         let name = whole.file_name().unwrap_or(folder.as_os_str());
@@ -84,15 +84,15 @@ impl StudyRun {
         Ok(StudyRun { study, base })
     }
 
-    /// Whether a folder has the description of a study.
+    /// True if `folder` has a study's description.
     pub fn is_folder(folder: impl AsRef<Path>) -> bool {
         folder.as_ref().join(DESCRIPTION).is_file()
     }
 
-    /// A run of the study, which keeps no ledger. With a folder each trial lies in
-    /// `FOLDER/STUDY/VARIANT`, or in `seed-N` below that where the study names seeds; trials that
-    /// lie there whole, from a run that was stopped, are not run again. Studies are as large as
-    /// they are: none is refused for the memory it takes.
+    /// Makes a run of the study, which keeps no ledger. With a `folder`, each trial lies in
+    /// `FOLDER/STUDY/VARIANT`, or in `seed-N` below that if the study names seeds; finished trials
+    /// from an earlier, stopped run are not run again. A published study cannot be made smaller, so
+    /// no trial is refused for the memory it takes.
     pub fn run(&self, folder: Option<PathBuf>) -> SweepRun {
         let run = SweepRun::new(self.study.sweep.clone(), self.base.clone());
         run.force(true).without_ledger(folder)

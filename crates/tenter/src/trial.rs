@@ -1,4 +1,4 @@
-//! A trial: what a run has left.
+//! Trials: the results of runs.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use tenter_record::{
 use crate::Plan;
 use tenter_sim::names;
 
-/// A trial that has come to its end, or was stopped: then it has what was done until that.
+/// Results of a run that has ended or was stopped; a stopped trial has the results up to then.
 ///
-/// The trials of an [`Experiment`](crate::Experiment) with a folder have no rows of ports, queues,
+/// Trials of an [`Experiment`](crate::Experiment) with a folder keep no rows of ports, queues,
 /// switches, flows and samples in memory: [`Trial::open`] reads them.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -27,32 +27,32 @@ pub struct Trial {
     pub(crate) watched: Watched,
 }
 
-/// What was seen of a flow or a port that was watched.
+/// Recorded events of a [watched](crate::Run::watch) port or pair of hosts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watched {
-    /// Its first events, in the order of time.
+    /// The first events, in the order of time.
     pub events: Vec<Event>,
-    /// How many more there were.
+    /// Later events that were counted and not kept.
     pub omitted: u64,
 }
 
 impl Trial {
-    /// What was run.
+    /// The plan that was run.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Everything about the trial at a glance, as `summary.json` has it.
+    /// The summary, as in `summary.json`.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Whether every job was done.
+    /// True if every job ended and all further runs were done.
     pub fn is_complete(&self) -> bool {
         self.summary.complete
     }
 
-    /// Whether its caller has stopped it.
+    /// True if the trial's observer or handle stopped it.
     pub fn was_cancelled(&self) -> bool {
         self.summary.stopped_by == Some(StopKind::User)
     }
@@ -62,12 +62,12 @@ impl Trial {
         &self.summary.engine.digest
     }
 
-    /// Its folder, where it was asked for.
+    /// The trial's folder, if one was asked for.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// All of it, from which tables are made.
+    /// Borrows all results in the form from which tables are made.
     pub(crate) fn results(&self) -> Results<'_> {
         Results {
             summary: &self.summary,
@@ -77,55 +77,55 @@ impl Trial {
         }
     }
 
-    /// The rows of any table, for instance `trial.rows::<SwitchRow>()`: none where its scenario has
-    /// nothing of the kind, and none of flows and samples that the run did not keep.
+    /// Returns the rows of any table, for instance `trial.rows::<SwitchRow>()`. The list is empty
+    /// if the scenario has nothing of the kind, or if the run did not keep its flows or samples.
     pub fn rows<R: Table>(&self) -> Cow<'_, [R]> {
         R::rows(&self.results())
     }
 
-    /// One row for each job.
+    /// Iterates over the jobs, one row each.
     pub fn jobs(&self) -> impl Iterator<Item = &JobRow> {
         self.summary.jobs.iter().map(|job| &job.job)
     }
 
-    /// One row for each collective and iteration, job by job.
+    /// Iterates over the collectives, job by job, with one row for each iteration.
     pub fn collectives(&self) -> impl Iterator<Item = &CollectiveRow> {
         self.summary.jobs.iter().flat_map(|job| &job.collectives)
     }
 
-    /// One row for each port.
+    /// Counters, one row for each port.
     pub fn ports(&self) -> &[PortRow] {
         &self.counts.ports
     }
 
-    /// One row for each queue.
+    /// Counters, one row for each queue.
     pub fn queues(&self) -> &[QueueRow] {
         &self.counts.queues
     }
 
-    /// One row for each switch.
+    /// Counters, one row for each switch.
     pub fn switches(&self) -> &[SwitchRow] {
         &self.counts.switches
     }
 
-    /// One row for each chunk on its queue pair, where [`Run::keep_flows`](crate::Run::keep_flows)
-    /// asked for them; otherwise none.
+    /// One row for each flow, if [`Run::keep_flows`](crate::Run::keep_flows) asked for them;
+    /// otherwise empty.
     pub fn flows(&self) -> &[FlowRow] {
         &self.flows
     }
 
-    /// Samples of the ports, where [`Run::keep_samples`](crate::Run::keep_samples) asked for them;
-    /// otherwise none.
+    /// Port samples, if [`Run::keep_samples`](crate::Run::keep_samples) asked for them; otherwise
+    /// empty.
     pub fn samples(&self) -> &[SampleRow] {
         &self.samples
     }
 
-    /// The names that rows refer to by index: of jobs and of nodes.
+    /// Names of jobs and nodes, to which rows refer by index.
     pub fn names(&self) -> Names {
         names(self.plan.resolved())
     }
 
-    /// The same with its summary alone: on a large fabric many trials fill the memory.
+    /// Keeps the summary alone: on a large fabric, the tables of many trials would fill the memory.
     pub(crate) fn without_tables(self) -> Trial {
         Trial {
             counts: Counts::default(),
@@ -135,7 +135,7 @@ impl Trial {
         }
     }
 
-    /// The same without its flows and samples, which take most of the memory.
+    /// Drops flows and samples, which take most of the memory.
     #[must_use]
     pub fn without_rows(self) -> Trial {
         Trial {
@@ -145,12 +145,12 @@ impl Trial {
         }
     }
 
-    /// What was watched.
+    /// Events that were recorded; empty unless the run was [watched](crate::Run::watch).
     pub fn watched(&self) -> &Watched {
         &self.watched
     }
 
-    /// What ports, queues and switches have counted.
+    /// Counters of ports, queues and switches.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

@@ -1,22 +1,22 @@
-//! Trials that other processes run: when to look at them again.
+//! Polling of trials that other processes run.
 
 use std::time::{Duration, Instant};
 
-/// The first pause before they are looked at again. Each look reads the ledger or a file system
-/// that machines share.
+/// Shortest pause between polls. Each poll reads the ledger, or a file system that machines share.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// The greatest pause.
+/// Longest pause between polls.
 pub(super) const PAUSE_MAX: Duration = Duration::from_secs(5);
-/// The least pause for each trial: a look takes a tenth of it here, and half of it over NFS.
+/// Shortest pause for each polled trial: one poll takes a tenth of it on a local disk, and half of
+/// it over NFS.
 const PER_TRIAL: Duration = Duration::from_millis(2);
 
-/// Trials that others were running when they were looked at last, and the time of the next look.
+/// Trials that other processes were running at the last poll, and the time of the next one.
 #[derive(Debug)]
 pub(super) struct Elsewhere {
     pub(super) trials: Vec<usize>,
-    /// From one look to the next.
+    /// Current pause between polls; doubles while no trial ends.
     pause: Duration,
-    /// When they are looked at again.
+    /// Time of the next poll; set by the first call of [`Elsewhere::again`] after a poll.
     next: Option<Instant>,
 }
 
@@ -29,14 +29,14 @@ impl Elsewhere {
         }
     }
 
-    /// Notes that a trial has ended: others may end soon.
+    /// Resets the pause when a trial has ended: others may end soon.
     pub(super) fn has_ended(&mut self) {
         self.pause = PAUSE_MIN;
         self.next = None;
     }
 
-    /// The trials to be looked at again; an error is the time until then. To be asked when no other
-    /// trial waits: the pause begins with the first time, and doubles while none ends.
+    /// Returns the trials to be polled, or as an error the time until then. Call it when no other
+    /// trial waits: the pause begins with the first call, and doubles from poll to poll.
     pub(super) fn again(&mut self, now: Instant) -> Result<Vec<usize>, Duration> {
         if self.trials.is_empty() {
             return Ok(Vec::new());

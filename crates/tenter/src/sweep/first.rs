@@ -1,4 +1,4 @@
-//! What is known of the trials of a sweep before the first of them runs.
+//! Facts about a sweep's trials before the first of them runs.
 
 use std::fmt::Write as _;
 
@@ -10,26 +10,26 @@ use super::run::SweepRun;
 use crate::identity::sources;
 use crate::{Error, Plan};
 
-/// What a trial is known by.
+/// Identity of a trial.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) key: String,
-    /// The name of its scenario.
+    /// Name of its scenario.
     pub(super) name: String,
     /// The seeds that differ from trial to trial.
     pub(super) seeds: Vec<u64>,
 }
 
-/// What the first trial of a variant at a point has told.
+/// Facts that all trials of one variant and point share, from resolving the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct First {
-    /// The seeds of its scenario.
+    /// The scenario's seeds, before any are varied.
     seeds: OwnSeeds,
     pub(super) packet_hops: f64,
     pub(super) memory_bytes: u64,
 }
 
-/// The seeds that a scenario has of its own.
+/// Seeds in a scenario as written, or by default.
 #[derive(Clone, Copy, Debug, Default)]
 struct OwnSeeds {
     seed: u64,
@@ -59,7 +59,7 @@ impl OwnSeeds {
     }
 }
 
-/// Resolves the first trial of each variant and point, each within a budget of its own.
+/// Resolves the first trial of each variant and point, each within a fresh budget.
 pub(super) fn check(
     run: &SweepRun,
     trials: &[SweepTrial],
@@ -72,11 +72,11 @@ pub(super) fn check(
             *first = Some(First::of(run, trial, &budget())?);
         }
     }
-    // Cells that `only` leaves out are never looked up.
+    // Cells that `only` leaves out keep the default: nothing reads them.
     Ok(firsts.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// The same, as far as the time of one budget goes, but for at least one trial.
+/// Checks as [`check`] does, until the time of one budget is used up, but at least one trial.
 pub(super) fn check_some(
     run: &SweepRun,
     trials: &[SweepTrial],
@@ -89,6 +89,8 @@ pub(super) fn check_some(
             continue;
         }
         let part = budget.renewed();
+        // Running out of time says nothing against the scenario, unless its first trial alone
+        // exceeds the limit.
         match First::of(run, trial, &part) {
             Err(_) if !is_first && part.refused() == Some(Resource::Time) => return Ok(()),
             checked => checked?,
@@ -98,7 +100,7 @@ pub(super) fn check_some(
 }
 
 impl First {
-    /// Of a trial, whatever its seeds.
+    /// Resolves a trial with the scenario's own seeds: its seeds do not matter for cost.
     fn of(run: &SweepRun, trial: &SweepTrial, budget: &Budget) -> Result<First, Error> {
         let own = SweepTrial {
             seeds: vec![TrialSeed::After(0); trial.seeds.len()],
@@ -120,7 +122,8 @@ impl First {
     }
 }
 
-/// What each trial is known by, or why it cannot be run; plans are made side by side.
+/// Resolves all trials on `run.workers` threads, and returns the identity of each, or why it cannot
+/// run.
 pub(super) fn prepared(
     run: &SweepRun,
     trials: &[SweepTrial],
@@ -132,7 +135,8 @@ pub(super) fn prepared(
         let seeds = OwnSeeds::of(&plan);
         Ok(Known {
             key: match run.named_folder(trial, plan.resolved().seed) {
-                // Equal trials of a study lie in folders of their own.
+                // Studies may have equal trials, and each case has a folder: the key must differ
+                // with it.
                 Some(folder) => format!("{} {}", key(&plan), folder.display()),
                 None => key(&plan),
             },
@@ -155,7 +159,8 @@ pub(super) fn prepared(
 }
 
 impl SweepRun {
-    /// The plan of a trial; `first` has the seeds of its scenario, where they are known.
+    /// Resolves a trial. `first` has the scenario's own seeds, from which relative seeds count;
+    /// without it only those that need no counting are set.
     pub(super) fn plan(
         &self,
         trial: &SweepTrial,
@@ -167,7 +172,7 @@ impl SweepRun {
         for (of, seed) in self.sweep.seed_kinds().zip(&trial.seeds) {
             let seed = match (seed, first) {
                 (TrialSeed::Is(seed), _) => *seed,
-                // The scenario has it already.
+                // The scenario has its own seed already.
                 (TrialSeed::After(0), _) | (_, None) => continue,
                 (TrialSeed::After(more), Some(first)) => {
                     let own = first.seeds.get(of);
@@ -188,7 +193,8 @@ impl SweepRun {
     }
 }
 
-/// What a trial is known by: its whole configuration and the program that runs it.
+/// Digest over configuration, files and program. Each part is preceded by its length, so that no
+/// two inputs read alike.
 fn key(plan: &Plan) -> String {
     let loaded = plan.loaded();
     let mut digest = Sha256::new();

@@ -1,5 +1,5 @@
-//! Sweeps: many trials of one scenario, side by side on the cores and in the memory of the machine,
-//! with a ledger of what has run.
+//! Sweeps: many trials of one scenario, side by side within the machine's cores and memory, with a
+//! ledger that remembers which have run.
 
 mod elsewhere;
 mod first;

@@ -1,21 +1,22 @@
-//! A part of a sweep: some of its variants, some values of its axes.
+//! Selects a part of a sweep: some variants, some values of its axes.
 
 use tenter_study::Sweep;
 use tenter_units::suggestion;
 
 use crate::Error;
 
-/// Which trials are meant.
+/// Selected trials.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Only {
-    /// By their places; all where none is named.
+    /// Indices of the selected variants; empty selects all.
     variants: Vec<usize>,
-    /// Places of axes, and one of the values that each may have.
+    /// Pairs of an axis index and a value. Values of one axis are alternatives; an axis without any
+    /// allows all values.
     values: Vec<(usize, String)>,
 }
 
 impl Only {
-    /// Names of variants, and values of axes as `AXIS=VALUE`.
+    /// Parses names of variants, and values of axes as `AXIS=VALUE`.
     pub(super) fn read(sweep: &Sweep, named: &[String]) -> Result<Only, Error> {
         let mut only = Only::default();
         for name in named {
@@ -34,12 +35,12 @@ impl Only {
         Ok(only)
     }
 
-    /// Whether all trials are meant.
+    /// True if the selection has every trial.
     pub(super) fn is_all(&self) -> bool {
         self.variants.is_empty() && self.values.is_empty()
     }
 
-    /// Whether the trials of a variant at a point are meant.
+    /// True if the trials of a variant at a point are selected.
     pub(super) fn has(&self, sweep: &Sweep, point: usize, variant: usize) -> bool {
         let point = &sweep.points()[point];
         let of_axis = |axis: usize| {
@@ -66,7 +67,7 @@ fn value_of(sweep: &Sweep, axis: &str, value: &str) -> Result<(usize, String), E
             values.push(&point[place]);
         }
     }
-    // JSON has values in quotes.
+    // Points in JSON form have strings in quotes; people type them without.
     let bare = |text: &'_ str| text.trim_matches('"').to_owned();
     if let Some(known) = values.iter().find(|known| bare(known) == bare(value)) {
         return Ok((place, (*known).to_owned()));

@@ -1,4 +1,4 @@
-//! A trial to be run, here or elsewhere, and what came of it.
+//! Orders: trials to be run here or elsewhere, and the answers to them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,52 +13,54 @@ use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run, Trial};
 
-/// A trial that anyone may run, here or on another machine: all that it takes, and no more. Equal
-/// orders have equal keys and equal answers.
+/// A self-contained trial that any process or machine can run. Equal orders have equal keys and
+/// equal answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialOrder {
-    /// What the ledger knows the trial by: the digest of its configuration and of the program.
+    /// The trial's key in the ledger: a digest over configuration and program.
     pub key: String,
-    /// Its variant, its point and its seed, for people.
+    /// Variant, point and seed, for people.
     pub name: String,
-    /// Memory that it is expected to take, in bytes.
+    /// Expected memory, in bytes.
     pub memory_bytes: u64,
-    /// Packet-hops that it is expected to have.
+    /// Expected packet-hops.
     pub packet_hops: f64,
-    /// The sources of the program that gave the order.
+    /// Digest of the sources from which the issuing program was built.
     pub(super) sources: String,
-    /// What is read of it.
+    /// Readings to take from the trial.
     pub(super) reads: Vec<Read>,
     pub(super) config: String,
-    /// The keys of it that somebody wrote: notes tell of no others.
+    /// Keys that the scenario's author wrote: `config` has all keys, and notes must not speak of
+    /// defaults.
     pub(super) given: Vec<String>,
     #[serde(with = "as_characters")]
     pub(super) beside: Vec<(String, Vec<u8>)>,
-    /// Where its tables are kept, if they are.
+    /// Folder for the trial's tables, if they are kept.
     pub(super) folder: Option<PathBuf>,
     pub(super) force: bool,
 }
 
-/// What came of a trial.
+/// Answer to an order: results, a failure, or that the trial was stopped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialAnswer {
     pub(super) end: End,
 }
 
 impl TrialAnswer {
-    /// Of a trial that could not be run, and why: it is not run again unless that is asked for.
+    /// Answers that the trial could not be run, and why. It is not run again unless failed ones are
+    /// retried.
     pub fn failed(why: impl Into<String>) -> TrialAnswer {
         TrialAnswer {
             end: End::Failed(why.into()),
         }
     }
 
-    /// Of a trial that was not run to its end, and may be run again.
+    /// Answers that the trial was not run to its end; it may be run again.
     pub fn stopped() -> TrialAnswer {
         TrialAnswer { end: End::Stopped }
     }
 
-    /// Why the trial failed, if it did.
+    /// Returns the reason if the trial failed.
     pub fn failure(&self) -> Option<&str> {
         match &self.end {
             End::Failed(why) => Some(why),
@@ -66,12 +68,12 @@ impl TrialAnswer {
         }
     }
 
-    /// Whether the trial was not run to its end.
+    /// True if the trial was not run to its end.
     pub fn was_stopped(&self) -> bool {
         matches!(self.end, End::Stopped)
     }
 
-    /// Packet-hops of a trial that has run.
+    /// Packet-hops of a trial that has run; 0 otherwise.
     pub(super) fn packet_hops(&self) -> f64 {
         match &self.end {
             End::Done(outcome) => outcome.summary.engine.packet_hops as f64,
@@ -81,8 +83,10 @@ impl TrialAnswer {
 }
 
 impl TrialOrder {
-    /// Runs the trial; the observer may stop it. A failure is an answer, too.
+    /// Runs the trial on at most `threads` threads; the observer may stop it. A failure is an
+    /// answer, too.
     pub fn carry_out(&self, threads: u16, observer: &mut dyn Observer) -> TrialAnswer {
+        // Another build may give other results, and the key promises those of the issuing one.
         if self.sources != sources() {
             return TrialAnswer::failed(
                 "this worker has another build of Tenter than the sweep: install the same on all machines",
@@ -104,7 +108,7 @@ impl TrialOrder {
             bytes.ok_or_else(|| "the order does not hold it".to_owned())
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
-        // The sweep that gave the order has made this plan within its limits.
+        // The sweep that issued the order has resolved this plan within its limits already.
         let budget = run_budget();
         let (text, name, format) = config;
         let mut loaded =
@@ -114,8 +118,7 @@ impl TrialOrder {
     }
 }
 
-/// Runs a trial and reads it. The tables of a trial that lie in its folder whole are read, and
-/// nothing is run.
+/// Runs a trial and takes its readings. A finished trial in `folder` is read instead of run again.
 pub(super) fn carry_out(
     run: Run,
     folder: Option<&Path>,
@@ -140,7 +143,7 @@ pub(super) fn carry_out(
     TrialAnswer { end }
 }
 
-/// Reads a trial.
+/// Takes the readings from a trial; its tables are dropped with it.
 fn read(reads: &[Read], trial: Trial) -> Outcome {
     let names = trial.names();
     let ended = Ended {
@@ -155,7 +158,8 @@ fn read(reads: &[Read], trial: Trial) -> Outcome {
     }
 }
 
-/// Files whose bytes are the characters up to U+00FF of a text: most of them are ASCII.
+/// Writes files as text, each byte as the character with its number (up to U+00FF): most files are
+/// ASCII, and stay readable and short in JSON.
 mod as_characters {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

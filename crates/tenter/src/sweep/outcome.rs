@@ -1,23 +1,23 @@
-//! What has come of a trial.
+//! Outcomes of trials, as the ledger keeps them.
 
 use serde::{Deserialize, Serialize};
 use tenter_record::Summary;
 use tenter_study::{TrialPauses, TrialValue};
 
-/// What is kept of a trial.
+/// Results that are kept from a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Everything about it at a glance.
+    /// Summary of the trial, as in `summary.json`.
     pub(crate) summary: Summary,
-    /// Readings by what they read.
+    /// Readings, each with its key: the query, or whatever else identifies it.
     pub(crate) values: Vec<(String, Option<TrialValue>)>,
-    /// How its NICs were paused; missing in ledgers of an earlier version.
+    /// Pauses of the trial's NICs; missing in ledgers from earlier versions.
     #[serde(default)]
     pub(crate) pauses: Option<TrialPauses>,
 }
 
 impl Outcome {
-    /// Takes readings that it does not have.
+    /// Adds readings whose keys are not there yet; existing values stay.
     pub(super) fn add(&mut self, values: Vec<(String, Option<TrialValue>)>) {
         for (of, value) in values {
             if self.values.iter().all(|(own, _)| *own != of) {
@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// How a trial ended.
+/// End of a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum End {
     Done(Box<Outcome>),

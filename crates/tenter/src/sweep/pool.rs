@@ -1,4 +1,4 @@
-//! Trials side by side: as many as there are workers, and no more than fit into memory.
+//! Worker pool: runs trials side by side, as many as there are workers and as memory allows.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,23 +12,23 @@ use crate::memory::reserve_memory;
 use crate::observer::{Observer, Running};
 use crate::{Control, Error};
 
-/// How often the observer hears of a sweep.
+/// Interval between progress reports to the observer.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Where a pool gets trials from, and what takes what came of them.
+/// Source of trials for a pool; it also takes their answers.
 pub(crate) trait Supply: Sync {
-    /// A trial.
+    /// A trial to be run.
     type Task;
-    /// What came of it.
+    /// Result of a trial.
     type Answer;
 
-    /// The next trial that waits.
+    /// Takes the next trial that waits.
     fn take(&self) -> Result<Taken<Self::Task>, Error>;
 
-    /// The memory that a trial is expected to take, in bytes.
+    /// Returns the memory that a trial is expected to take, in bytes.
     fn memory_bytes(&self, task: &Self::Task) -> u64;
 
-    /// Runs a trial, which the observer may stop.
+    /// Runs a trial on `threads` threads; the observer may stop it.
     fn carry_out(
         &self,
         task: &Self::Task,
@@ -36,27 +36,28 @@ pub(crate) trait Supply: Sync {
         observer: &mut dyn Observer,
     ) -> Self::Answer;
 
-    /// Takes what came of a trial; nothing where it was stopped before it began. An error ends
-    /// the pool.
+    /// Takes the answer of a trial; `None` if it was stopped before it began. An error ends the
+    /// pool.
     fn keep(&self, task: Self::Task, answer: Option<Self::Answer>) -> Result<(), Error>;
 
-    /// How far all trials are, without those under way.
+    /// Returns the progress over all trials, except the packet-hops of those under way.
     fn progress(&self) -> SweepProgress;
 }
 
-/// What is to be done with the next trial that waits.
+/// Result of asking for the next trial.
 pub(crate) enum Taken<T> {
-    /// It is to be run.
+    /// A trial to be run.
     Task(T),
-    /// It was run before, or has failed; the next one may be to be run.
+    /// The trial's outcome is known already; ask for the next one.
     Known,
-    /// Other processes run all that are left; it is time to look again in so long.
+    /// Other processes run all that are left; ask again after this pause.
     Later(Duration),
-    /// None is left.
+    /// No trial is left.
     Nothing,
 }
 
-/// Runs all trials of a supply on so many workers; an error is one of the supply.
+/// Runs all trials of a supply on `workers` workers. If there are fewer trials than workers, each
+/// trial gets several threads. An error is one of the supply.
 pub(crate) fn run<S: Supply>(
     supply: &S,
     workers: usize,
@@ -83,10 +84,10 @@ pub(crate) fn run<S: Supply>(
     broken.map_or(Ok(()), Err)
 }
 
-/// What workers share.
+/// State that workers share.
 struct Pool<'s, S> {
     supply: &'s S,
-    /// Of each trial.
+    /// Threads for each trial.
     threads: u16,
     state: Mutex<State>,
     changed: Condvar,
@@ -96,19 +97,19 @@ struct Pool<'s, S> {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// Packet-hops of trials that run, by their workers.
+    /// Packet-hops so far of trials that run, each with the number of its worker.
     under_way: Vec<(usize, f64)>,
-    /// Trials that have ended since the observer has heard of any.
+    /// Trials that have ended since the last report to the observer.
     ended: Vec<Ended>,
-    /// How many trials this process has run: one that ends ends the rest of workers.
+    /// Trials that this process has run. A change of it wakes workers that rest.
     kept: usize,
-    /// Why the sweep cannot go on: the ledger is gone.
+    /// First error of the supply: the sweep cannot go on, for instance because the ledger is gone.
     broken: Option<Error>,
     /// Workers that have ended.
     idle: usize,
 }
 
-/// A trial that has come to its end, or was kept, with its title.
+/// A trial to be reported, with its title: run now, or found in its folder.
 enum Ended {
     Now(String, Box<Summary>),
     Before(String, PathBuf),
@@ -132,7 +133,7 @@ impl<S: Supply> Pool<'_, S> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// What one worker does: trial after trial until none is left.
+    /// Runs trial after trial until none is left or the pool is stopped.
     fn work(&self, number: usize) {
         let _leaves = Leaves(self);
         while !self.is_over() {
@@ -147,9 +148,9 @@ impl<S: Supply> Pool<'_, S> {
         }
     }
 
-    /// Runs one trial, unless its outcome is known; whether there was one. An error is one of the
-    /// supply.
+    /// Runs one trial, unless its outcome is known. Returns false if none is left.
     fn trial(&self, number: usize) -> Result<bool, Error> {
+        // Before asking the supply: a trial that ends in between must not be missed by `rest`.
         let kept = self.state().kept;
         match self.supply.take()? {
             Taken::Nothing => return Ok(false),
@@ -165,16 +166,16 @@ impl<S: Supply> Pool<'_, S> {
         Ok(true)
     }
 
-    /// Waits until a trial of this process has ended, beyond those that had when the supply was
-    /// asked; until the sweep is stopped, and not longer than the pause.
+    /// Waits for the pause, or until the sweep is stopped or another trial of this process has
+    /// ended: `kept` is the count of those before the supply was asked.
     fn rest(&self, pause: Duration, kept: usize) {
         let rests = |state: &mut State| !self.is_over() && state.kept == kept;
         drop(self.changed.wait_timeout_while(self.state(), pause, rests));
     }
 
-    /// Ends all trials that run.
+    /// Stops all trials, and wakes all workers.
     fn stop(&self) {
-        // Under the lock, so that none begins to rest in between.
+        // Under the lock: a worker between its check and its wait would miss the wake-up.
         let state = self.state();
         self.cancelled.store(true, Ordering::Relaxed);
         drop(state);
@@ -195,7 +196,7 @@ impl<S: Supply> Pool<'_, S> {
         Some(answer)
     }
 
-    /// Tells the observer how far the sweep is until all workers have ended.
+    /// Reports to the observer on the caller's thread until all workers have ended.
     fn watch(&self, observer: &mut dyn SweepObserver, workers: usize) {
         let mut state = self.state();
         loop {
@@ -203,6 +204,7 @@ impl<S: Supply> Pool<'_, S> {
             let running = state.running;
             let is_over = state.idle == workers;
             let ended = std::mem::take(&mut state.ended);
+            // Without the lock: an observer may be slow, and workers must not wait for it.
             drop(state);
             for ended in &ended {
                 ended.tell(observer);
@@ -223,7 +225,8 @@ impl<S: Supply> Pool<'_, S> {
     }
 }
 
-/// A worker that ends, even by a panic, which is seen when its thread is joined.
+/// Counts a worker as ended, even after a panic; joining its thread raises the panic again. Without
+/// the count `watch` would never return.
 struct Leaves<'p, 's, S: Supply>(&'p Pool<'s, S>);
 
 impl<S: Supply> Drop for Leaves<'_, '_, S> {
@@ -233,10 +236,10 @@ impl<S: Supply> Drop for Leaves<'_, '_, S> {
     }
 }
 
-/// Hears how far one trial is, and ends it when the sweep is stopped.
+/// Observer of one trial: collects its packet-hops, and stops it when the sweep is stopped.
 struct Watch<'p, 's, S> {
     pool: &'p Pool<'s, S>,
-    /// Of the worker.
+    /// Number of the worker.
     number: usize,
 }
 

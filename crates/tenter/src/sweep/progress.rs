@@ -1,4 +1,4 @@
-//! How far a sweep is, and who hears of it.
+//! Progress of a sweep, and its observer.
 
 use std::path::Path;
 
@@ -7,43 +7,43 @@ use tenter_record::Summary;
 use super::swept::Swept;
 use crate::Control;
 
-/// Hears how far a sweep or a study is, and may stop it; called from the thread that runs it.
+/// Follows a sweep or a study, and may stop it; called from the thread that runs it.
 pub trait SweepObserver {
-    /// Hears of all trials together, about ten times a second. [`Control::Stop`] stops those that
-    /// run; what has run is kept.
+    /// Takes the progress of all trials together, about ten times a second. [`Control::Stop`] stops
+    /// those that run; finished trials are kept.
     fn progress(&mut self, _at: &SweepProgress) -> Control {
         Control::Continue
     }
 
-    /// A trial has come to its end, or was stopped.
+    /// A trial has ended, or was stopped.
     fn trial(&mut self, _title: &str, _summary: &Summary) {}
 
-    /// A trial of a sweep has ended, or had before; none of a study is told. Each is told once.
+    /// A trial has ended, in this run of the sweep or before; each is reported once.
     fn swept(&mut self, _trial: &Swept<'_>) {}
 
-    /// A trial that was finished before is read from its folder and not run again.
+    /// A finished trial of an earlier run is read from its folder and not run again.
     fn kept(&mut self, _title: &str, _folder: &Path) {}
 }
 
 impl SweepObserver for () {}
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SweepProgress {
-    /// Trials of the sweep.
+    /// Trials in the sweep.
     pub trials: usize,
-    /// Those that have run, in this run of the sweep or before.
+    /// Trials that have run, in this run of the sweep or before.
     pub done: usize,
-    /// Those of them that had run before.
+    /// Share of `done` that had run before.
     pub kept: usize,
-    /// Those that have failed.
+    /// Trials that have failed.
     pub failed: usize,
-    /// Those that run now.
+    /// Trials that run now.
     pub running: usize,
-    /// Wall time that the trials of this run have taken so far, each by itself, in seconds.
+    /// Sum of the wall times of this run's trials so far, in seconds, set-up included.
     pub trials_wall_s: f64,
-    /// Packet-hops of this run so far.
+    /// Packet-hops of this run's trials so far.
     pub packet_hops: f64,
-    /// Packet-hops that all trials are expected to have, less those of trials that had run before.
+    /// Expected packet-hops of all trials, except those that had run before or have failed.
     pub expected_packet_hops: f64,
 }

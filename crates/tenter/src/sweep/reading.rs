@@ -1,11 +1,11 @@
-//! What the readings of a sweep find in a trial.
+//! Reads numbers from trials.
 
 use tenter_record::{Held, Names};
 use tenter_study::NumberQuery;
 
 use crate::Trial;
 
-/// The numbers of a trial that are asked for; nothing where no row has one, or was kept.
+/// Evaluates each query on `trial`; `None` if no row has a value, or the run did not keep the rows.
 pub fn read_trial(queries: &[NumberQuery], trial: &Trial) -> Vec<Option<f64>> {
     let names = trial.names();
     let held = held(trial, &names);

@@ -1,4 +1,4 @@
-//! The tables of a sweep: one row for each collective of each trial, and the answer.
+//! Results of a sweep: its answer, and a table with one row for each collective of each trial.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,46 +14,46 @@ use super::only::Only;
 use super::progress::SweepProgress;
 use crate::Error;
 
-/// What a sweep has left.
+/// Results of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepResults {
-    /// The sweep.
+    /// The sweep that was run.
     pub sweep: Sweep,
-    /// What was read of each trial that has run, in the order of the trials.
+    /// Readings from each trial that has run, in the order of the trials.
     pub measured: Vec<Measured>,
-    /// A row for each reading, point and variant.
+    /// Answer table: a row for each reading, point and variant.
     pub answer: StudyAnswer,
-    /// Which variant is best by each reading at each point.
+    /// Best variant at each point, for each reading.
     pub winners: Vec<Winner>,
-    /// Trials that failed, and why.
+    /// Failed trials, each with the reason.
     pub failures: Vec<(SweepTrial, String)>,
-    /// How far it came.
+    /// Progress at the end.
     pub progress: SweepProgress,
-    /// Whether its observer has stopped it.
+    /// True if trials are left: an observer stopped the sweep, or other processes run them.
     pub was_cancelled: bool,
-    /// Where its ledger and its tables are.
+    /// Folder with ledger and tables.
     pub folder: PathBuf,
     pub(super) only: Only,
 }
 
 impl SweepResults {
-    /// Whether the trials of a variant at a point belong to the [part](super::SweepRun::only) that
-    /// was asked for.
+    /// True if the trials of a variant at a point belong to the [selected
+    /// part](super::SweepRun::only).
     pub fn is_meant(&self, point: usize, variant: usize) -> bool {
         self.only.has(&self.sweep, point, variant)
     }
 }
 
-/// One row for each collective of each trial.
+/// File name of the results table: one row for each collective of each trial.
 pub const RESULTS_FILE: &str = "results.parquet";
 
-/// A sweep that has come to its end, or was stopped.
+/// A sweep that has ended, or was stopped, with its summaries.
 pub(super) struct Finished {
     pub(super) sweep: Sweep,
     pub(super) variants: Vec<String>,
-    /// The part that was asked for.
+    /// Selected part of the sweep.
     pub(super) only: Only,
-    /// What has run, with all seeds that differ, in the order of the trials.
+    /// Trials that have run, each with its varied seeds and summary, in their order.
     pub(super) rows: Vec<(Measured, Vec<u64>, Summary)>,
     pub(super) failures: Vec<(SweepTrial, String)>,
     pub(super) progress: SweepProgress,
@@ -62,8 +62,8 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    /// What the trials have answered. Rows of other parts than the one that was asked for have no
-    /// value, nor have rows that are divided by a variant of another part: none is judged by that.
+    /// Returns the sweep's answer. Missing trials outside the selected part must not fail it: rows
+    /// outside, and rows divided by a variant outside, are not judged instead of missed.
     fn answer(&self, measured: &[Measured]) -> StudyAnswer {
         let mut answer = self.sweep.answer(measured);
         if self.only.is_all() || self.sweep.is_study() {
@@ -80,13 +80,13 @@ impl Finished {
         answer
     }
 
-    /// The variant that a reading is divided by.
+    /// Index of the variant by whose value a reading is divided.
     fn divisor(&self, reading: usize) -> Option<usize> {
         let against = self.sweep.keys.readings[reading].divisor()?;
         self.variants.iter().position(|of| *of == against)
     }
 
-    /// Without the summaries.
+    /// Drops the summaries and computes the answer.
     pub(super) fn told(self) -> SweepResults {
         let measured: Vec<Measured> = self.rows.iter().map(|(of, _, _)| of.clone()).collect();
         SweepResults {
@@ -103,7 +103,7 @@ impl Finished {
     }
 }
 
-/// Columns of jobs beside those of collectives; other names stand for the same in both.
+/// Columns of jobs that are added to those of collectives; the other names exist in both.
 const OF_JOBS: [&str; 6] = [
     "job_name",
     "background",
@@ -113,7 +113,7 @@ const OF_JOBS: [&str; 6] = [
     "complete",
 ];
 
-/// Writes the tables into the folder of the sweep.
+/// Writes the results table and the answer into the sweep's folder.
 pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     let measured: Vec<Measured> = finished.rows.iter().map(|(of, _, _)| of.clone()).collect();
     let answers = Answers {
@@ -131,12 +131,12 @@ pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     Ok(())
 }
 
-/// The seeds that are set apart and differ from trial to trial.
+/// Kinds of varied seeds that have columns of their own.
 fn apart(sweep: &Sweep) -> impl Iterator<Item = SeedOf> + '_ {
     sweep.seed_kinds().filter(|of| *of != SeedOf::Trial)
 }
 
-/// Settings first, then what was read, then the columns of jobs and collectives.
+/// Makes the results table: settings first, then readings, then columns of jobs and collectives.
 fn table(finished: &Finished, digest: &str) -> FreeTable {
     let axes: Vec<&str> = finished.sweep.axes().collect();
     let mut columns = vec![

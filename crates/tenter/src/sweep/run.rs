@@ -1,4 +1,4 @@
-//! A sweep and how it is run.
+//! Sweeps and their settings.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +11,15 @@ use super::only::Only;
 use crate::budget::{check_budget, check_limits, forced_budget, way_to_more};
 use crate::{Error, Plan, Scenario, read_text};
 
-/// A sweep and how it is run.
+/// A sweep with the settings for running it. Nothing happens before [`SweepRun::run`] or another
+/// method that starts it.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SweepRun {
     pub(super) sweep: Sweep,
     pub(super) base: Scenario,
     pub(super) folder: PathBuf,
-    /// The folder of the ledger, where that is another one.
+    /// Folder of the ledger, if it differs from `folder`.
     pub(super) ledger: Option<PathBuf>,
     pub(super) workers: usize,
     pub(super) resume: bool,
@@ -26,24 +27,24 @@ pub struct SweepRun {
     pub(super) only: Only,
     pub(super) force: bool,
     pub(super) limits: Limits,
-    /// Where trials lie by their names, in place of a ledger.
+    /// Set if trials lie in folders by name, and no ledger is kept.
     pub(super) named: Option<NamedTrials>,
-    /// Threads of each trial where trials run one after the other.
+    /// Threads of each trial if trials run one after the other.
     pub(super) threads: Option<u16>,
-    /// It tells what the budgets of all plans have refused.
+    /// Collects from all plans' budgets what they have refused, for [`SweepRun::way_to_more`].
     pub(super) refusals: Arc<Budget>,
 }
 
-/// Trials that lie in a folder by their names, if they lie in any.
+/// Folder in which trials lie by name; `None` keeps no folders either.
 #[derive(Clone, Debug)]
 pub(super) struct NamedTrials(Option<PathBuf>);
 
 impl SweepRun {
-    /// Reads the description of a sweep; the path of its scenario counts from it. The folder is
-    /// `sweeps/NAME` unless [`SweepRun::folder`] says another.
+    /// Reads the description of a sweep; its scenario's path is relative to it. Results go to
+    /// `sweeps/NAME` unless [`SweepRun::folder`] names another folder.
     ///
     /// # Errors
-    /// When the description or the scenario cannot be read or does not hold.
+    /// When the description or the scenario cannot be read, or the description is invalid.
     pub fn read(file: impl AsRef<Path>) -> Result<SweepRun, Error> {
         let file = file.as_ref();
         let name = file.display().to_string();
@@ -59,10 +60,11 @@ impl SweepRun {
         SweepRun::beside(sweep, folder)
     }
 
-    /// A sweep whose scenario is the one that its description names; paths count from a folder.
+    /// Takes a sweep whose description names its scenario: a preset as `preset:NAME`, or a path
+    /// relative to `folder`.
     ///
     /// # Errors
-    /// When the scenario cannot be read.
+    /// When the scenario cannot be read, or there is no such preset.
     pub fn beside(sweep: Sweep, folder: impl AsRef<Path>) -> Result<SweepRun, Error> {
         let base = match sweep.keys.scenario.strip_prefix("preset:") {
             Some(preset) => Scenario::preset(preset)?,
@@ -71,10 +73,11 @@ impl SweepRun {
         Ok(SweepRun::new(sweep, base))
     }
 
-    /// A sweep over a scenario.
+    /// Takes a sweep and the scenario that it varies.
     pub fn new(sweep: Sweep, base: Scenario) -> SweepRun {
         let name = match sweep.keys.name.as_str() {
             "" => "sweep".to_owned(),
+            // A name must not lead to another folder.
             name => name.replace(['/', '\\'], "-"),
         };
         SweepRun {
@@ -94,58 +97,59 @@ impl SweepRun {
         }
     }
 
-    /// Changes a value of the scenario before it is varied: `PATH=VALUE`.
+    /// Sets one key of the scenario before it is varied: `PATH=VALUE`.
     pub fn with_setting(mut self, setting: impl Into<String>) -> SweepRun {
         self.base = self.base.with_setting(setting);
         self
     }
 
-    /// Keeps ledger, tables and trials in a folder, which may hold those of an earlier run.
+    /// Keeps ledger, tables and trials in `folder`, which may hold those of an earlier run.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> SweepRun {
         self.folder = folder.into();
         self
     }
 
-    /// Keeps the ledger in another folder, where several sweeps share what has run.
+    /// Keeps the ledger in another folder, where several sweeps share finished trials.
     pub fn ledger(mut self, folder: impl Into<PathBuf>) -> SweepRun {
         self.ledger = Some(folder.into());
         self
     }
 
-    /// Keeps no ledger and writes no results. With a folder each trial lies in
-    /// `FOLDER/NAME/VARIANT`, or in `seed-N` below that where conditions choose seeds.
+    /// Keeps no ledger and writes no results. With a folder, each trial lies in
+    /// `FOLDER/NAME/VARIANT`, or in `seed-N` below that if the description chooses seeds.
     pub fn without_ledger(mut self, folder: Option<PathBuf>) -> SweepRun {
         self.named = Some(NamedTrials(folder));
         self
     }
 
-    /// Uses at most so many threads for each trial, where they run one after the other.
+    /// Uses at most `threads` threads for each trial, if trials run one after the other.
     pub fn threads(mut self, threads: u16) -> SweepRun {
         self.threads = Some(threads);
         self
     }
 
-    /// Runs at most so many trials side by side; one for each core unless told.
+    /// Runs at most `workers` trials side by side (at least 1); by default one for each core.
     pub fn workers(mut self, workers: usize) -> SweepRun {
         self.workers = workers.max(1);
         self
     }
 
-    /// Runs trials again that have failed before.
+    /// With `true`, runs failed trials again.
     pub fn retry_failed(mut self, retry: bool) -> SweepRun {
         self.retry_failed = retry;
         self
     }
 
-    /// Goes on with the sweep that the folder holds, and refuses to begin one: for a folder that
-    /// was named wrongly. Without this a sweep goes on, too, where its folder holds one.
+    /// With `true`, only continues an existing sweep, and fails if the folder holds none, which
+    /// guards against a mistyped folder. By default an existing sweep is continued, and a missing
+    /// one begun.
     pub fn resume(mut self, resume: bool) -> SweepRun {
         self.resume = resume;
         self
     }
 
-    /// Runs only these variants, and only the points that have these values of axes, written
-    /// `AXIS=VALUE`; an empty list is all of them.
+    /// Runs only the named variants, and only points with the named axis values, written
+    /// `AXIS=VALUE`; an empty list selects everything.
     ///
     /// # Errors
     /// When the sweep has no such variant, axis or value.
@@ -154,45 +158,48 @@ impl SweepRun {
         Ok(self)
     }
 
-    /// Runs even trials that are expected to take more memory than there is.
+    /// With `true`, runs even trials that are expected to take more memory than there is, and lifts
+    /// all limits on plans.
     pub fn force(mut self, force: bool) -> SweepRun {
         self.force = force;
         self
     }
 
-    /// Sets what making the plan of one trial may take, and checking it; what the machine has free
-    /// and [`CHECK_TIME`](crate::CHECK_TIME) unless told.
+    /// Limits resolving and checking one plan; by default to the machine's free memory and
+    /// [`CHECK_TIME`](crate::CHECK_TIME).
     pub fn limits(mut self, limits: Limits) -> SweepRun {
         self.limits = limits;
         self
     }
 
-    /// The budget of one plan, on the thread that makes it.
+    /// Makes the budget of one plan, on the thread that resolves it.
     pub(super) fn budget(&self) -> Budget {
         if self.force {
             return forced_budget();
         }
-        // What an earlier plan was refused for is no reason of what fails now.
+        // An earlier plan's refusal would suggest a wrong remedy for what fails now.
         self.refusals.forget_refusals();
         check_budget(self.limits, Arc::default()).telling(&self.refusals)
     }
 
-    /// How to allow more of what a plan was refused for, as [`way_to_more`](crate::way_to_more).
+    /// Returns the hint on how to allow more, `time` or `memory`, as
+    /// [`way_to_more`](crate::way_to_more) does, if a plan was refused.
     pub fn way_to_more<'w>(&self, time: &'w str, memory: &'w str) -> Option<&'w str> {
         way_to_more(&self.refusals, time, memory)
     }
 
-    /// The sweep.
+    /// The sweep's description.
     pub fn sweep(&self) -> &Sweep {
         &self.sweep
     }
 
-    /// Where its ledger and its tables are.
+    /// Folder with ledger and tables.
     pub fn in_folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The trials that are meant. Where conditions choose seeds, plans are made to find them.
+    /// Lists the selected trials. If conditions choose the seeds, candidates are resolved to find
+    /// them.
     pub(super) fn trials(&self) -> Result<Vec<SweepTrial>, Error> {
         let mut trials = Vec::new();
         for cell in self.sweep.cells().iter().filter(|cell| cell.is_run) {
@@ -203,7 +210,7 @@ impl SweepRun {
         Ok(trials)
     }
 
-    /// The trials of a variant at a point.
+    /// Lists the trials of a variant at a point.
     fn trials_of(&self, cell: &SweepCell) -> Result<Vec<SweepTrial>, Error> {
         let with = |cell: &SweepCell, seeds| SweepTrial {
             seeds,
@@ -214,7 +221,7 @@ impl SweepRun {
             let seeds = self.sweep.seeds();
             return Ok(seeds.map(|seeds| with(cell, seeds)).collect());
         };
-        // The variant that decides does so at each point.
+        // Variants are compared on the same seeds: one of them may be the judge at each point.
         let by = chosen.by.as_ref();
         let place = by.and_then(|by| self.sweep.variants().position(|name| name == by));
         let judge = place.and_then(|variant| self.sweep.cell(cell.point, variant));
@@ -234,10 +241,10 @@ impl SweepRun {
         Ok(trials)
     }
 
-    /// The plans of the first variant, one for each seed.
+    /// Resolves the trials of the first variant at the first point, one plan for each seed.
     ///
     /// # Errors
-    /// When the scenario does not hold.
+    /// When the scenario is invalid.
     pub fn first_plans(&self) -> Result<Vec<Plan>, Error> {
         let first = self.sweep.cells().first();
         let trials = first.map_or(Ok(Vec::new()), |cell| self.trials_of(cell))?;
@@ -245,7 +252,7 @@ impl SweepRun {
         trials.iter().map(plan).collect()
     }
 
-    /// Where a trial of a name lies, if it lies anywhere.
+    /// Folder of a trial by its name, if trials lie in such folders.
     pub(super) fn named_folder(&self, trial: &SweepTrial, seed: u64) -> Option<PathBuf> {
         let NamedTrials(folder) = self.named.as_ref()?;
         let (_, cell) = self.sweep.cell(trial.point, trial.variant)?;
@@ -259,17 +266,17 @@ impl SweepRun {
         })
     }
 
-    /// How many variants at points there are.
+    /// Number of pairs of a variant and a point.
     pub(super) fn cells(&self) -> usize {
         self.sweep.points().len() * self.sweep.variants().len()
     }
 
-    /// The number of the variant and point of a trial.
+    /// Index of a trial's variant and point among all such pairs.
     pub(super) fn cell(&self, trial: &SweepTrial) -> usize {
         trial.point * self.sweep.variants().len() + trial.variant
     }
 
-    /// What a trial is called: its variant and its point.
+    /// Title of a trial: its variant and its point.
     pub(super) fn title(&self, trial: &SweepTrial) -> String {
         if let Some((_, cell)) = self.sweep.cell(trial.point, trial.variant)
             && self.sweep.is_study()
@@ -284,7 +291,7 @@ impl SweepRun {
     }
 }
 
-/// The text of a published table: that of a folder, or that of the program.
+/// Returns the text of a published table: the one in `folder`, or else the built-in one.
 pub(crate) fn published_beside(folder: &Path, name: &str) -> Option<String> {
     let own = read_text(&folder.join(format!("{name}.csv"))).ok();
     own.or_else(|| published_table(name).map(str::to_owned))

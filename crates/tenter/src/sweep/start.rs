@@ -1,4 +1,4 @@
-//! The ways to run a sweep: here, through a queue, or by the caller.
+//! Starts sweeps: in this process, through a queue, or step by step.
 
 use std::time::Duration;
 
@@ -15,14 +15,13 @@ impl SweepRun {
     /// Runs all trials that have not run yet.
     ///
     /// # Errors
-    /// When a point does not hold, before any trial; when the ledger or the results cannot be
-    /// written. A trial that fails is among the [failures](SweepResults::failures), and the others
-    /// go on.
+    /// Before any trial: when a point is invalid. Later: when the ledger or the results cannot be
+    /// written. A trial that fails is listed in [`SweepResults::failures`], and the others go on.
     pub fn run(&self) -> Result<SweepResults, Error> {
         self.run_with(&mut ())
     }
 
-    /// The same, with an observer, which may stop it.
+    /// Runs all trials with an observer, which may stop the sweep.
     ///
     /// # Errors
     /// As [`SweepRun::run`].
@@ -35,35 +34,37 @@ impl SweepRun {
         }
     }
 
-    /// Runs nothing, and puts all trials that have not run into a queue, from which a
-    /// [`SweepWorker`](super::SweepWorker) on any machine takes them that has the folder; how many
-    /// it did not have before. A worker that has said nothing for so long is taken for lost; a
-    /// queue that is there keeps a greater patience. A queue of another build of Tenter is
-    /// replaced. Trials that the sweep has no more are forgotten, unless it is a part that is
-    /// queued; what workers have answered is put into the ledger before. [`SweepRun::run`] takes
-    /// the answers.
+    /// Runs nothing, and puts all trials that have not run into a queue in the sweep's folder. A
+    /// [`SweepWorker`](super::SweepWorker) on any machine with access to that folder takes them
+    /// from there; [`SweepRun::run`] collects the answers. Returns the number of trials that the
+    /// queue did not have before.
+    ///
+    /// A worker that has been silent for `patience` counts as lost; an existing queue keeps a
+    /// greater patience. A queue from another build of Tenter is replaced. Trials that the sweep no
+    /// longer has are removed from the queue, unless only a part of the sweep is queued; answers to
+    /// them go into the ledger first.
     ///
     /// # Errors
-    /// When a point does not hold, the patience is below [`PATIENCE_MIN`](super::PATIENCE_MIN) or a
-    /// year and more, or the ledger or the queue cannot be written.
+    /// When a point is invalid, the ledger or queue cannot be written, or `patience` is below
+    /// [`PATIENCE_MIN`](super::PATIENCE_MIN) or at least 366 days.
     pub fn queue(&self, patience: Duration) -> Result<usize, Error> {
         queue::check_patience(patience)?;
         SweepSession::open(self, Some(patience))?.queue_all()
     }
 
-    /// Checks points without running any, each within the memory of a budget, and as many as its
-    /// time allows: the others are checked when the sweep begins.
+    /// Checks points without running any, each within the memory in `budget`, and as many as its
+    /// time allows. The others are checked when the sweep begins.
     ///
     /// # Errors
-    /// When a point does not hold, or takes more memory or, alone, more time than the budget has.
+    /// When a point is invalid, takes more memory than `budget` has or, alone, more time.
     pub fn check(&self, budget: &Budget) -> Result<(), Error> {
         first::check_some(self, &self.trials()?, budget)
     }
 
-    /// Begins the sweep and leaves the running of its trials to the caller.
+    /// Begins the sweep; the caller runs its trials.
     ///
     /// # Errors
-    /// When a point does not hold, or the ledger cannot be opened.
+    /// When a point is invalid, or the ledger cannot be opened.
     pub fn begin(&self) -> Result<SweepSession, Error> {
         SweepSession::open(self, None)
     }

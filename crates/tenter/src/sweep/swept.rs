@@ -1,4 +1,4 @@
-//! A trial of a sweep that has ended.
+//! Ended trials of a sweep, as an observer sees them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,39 +8,39 @@ use tenter_study::TrialValue;
 
 use crate::{Error, Plan};
 
-/// A trial of a sweep that has ended, in this run of the sweep or before.
+/// A trial that has ended, in this run of the sweep or in an earlier one.
 pub struct Swept<'s> {
-    /// Its place among the trials of the sweep.
+    /// Index of the trial in the sweep.
     pub place: usize,
-    /// Its variant and its point in words; empty in a sweep of one of each.
+    /// Variant and point in words; empty if the sweep has one of each.
     pub title: String,
-    /// Index of its variant.
+    /// Index of the variant.
     pub variant: usize,
-    /// Index of its point.
+    /// Index of the point.
     pub point: usize,
-    /// The first of its seeds that differ from trial to trial.
+    /// First of the seeds that differ from trial to trial.
     pub seed: u64,
-    /// What came of it, or why it failed.
+    /// Results of the trial, or the reason why it failed.
     pub outcome: Result<SweptOutcome, String>,
-    /// Where its tables are, if the sweep keeps them.
+    /// Folder with the trial's tables, if the sweep keeps them.
     pub folder: Option<PathBuf>,
     pub(super) planned: Box<dyn Fn() -> Result<Plan, Error> + 's>,
 }
 
-/// What has come of a trial of a sweep.
+/// Results that a sweep keeps from one trial.
 #[derive(Clone, Debug)]
 pub struct SweptOutcome {
-    /// Everything about it at a glance.
+    /// Summary of the trial, as in `summary.json`.
     pub summary: Box<Summary>,
     /// The value of each reading, in their order.
     pub values: Vec<Option<TrialValue>>,
 }
 
 impl Swept<'_> {
-    /// Its scenario, with its settings and seeds.
+    /// Resolves the trial's scenario with its settings and seeds. Each call resolves anew.
     ///
     /// # Errors
-    /// When it does not hold.
+    /// When the scenario is invalid or exceeds the sweep's limits.
     pub fn plan(&self) -> Result<Plan, Error> {
         (self.planned)()
     }

@@ -1,4 +1,4 @@
-//! Tells the observer of a sweep of each trial that has ended.
+//! Reports each ended trial to the observer of a sweep.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::progress::{SweepObserver, SweepProgress};
 use super::session::SweepSession;
 use crate::{Control, Error};
 
-/// Runs the trials of a session, and tells an observer of each that has ended.
+/// Runs the trials of a session on `workers` workers, and reports each ended one to `observer`.
 pub(super) fn run(
     session: &SweepSession,
     workers: usize,
@@ -17,6 +17,8 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let mut telling = Telling { session, observer };
     let ran = pool::run(session, workers, &mut telling);
+    // Trials may have ended since the last progress report, and those without a run have no other
+    // one.
     telling.tell();
     ran
 }

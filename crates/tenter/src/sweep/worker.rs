@@ -1,5 +1,5 @@
-//! A worker of a sweep on a file system that machines share: it takes trials from the queue until
-//! none is left. An array of a batch system is as many workers, and nothing else.
+//! Workers of a sweep on a file system that machines share: each takes trials from the queue until
+//! none is left. A job array of a batch system is nothing but several such workers.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::queue::{Claimed, Queue};
 use crate::Error;
 use crate::observer::Observer;
 
-/// A worker and how it works.
+/// Settings of one worker.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SweepWorker {
@@ -20,21 +20,21 @@ pub struct SweepWorker {
     workers: usize,
 }
 
-/// What a worker has done.
+/// Results of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerResults {
     /// Trials that it has run.
     pub run: usize,
-    /// Those of them that failed.
+    /// Trials among `run` that failed.
     pub failed: usize,
     /// Trials that other workers have claimed and not answered.
     pub elsewhere: usize,
-    /// Whether its observer has stopped it.
+    /// True if its observer has stopped it.
     pub was_cancelled: bool,
 }
 
 impl SweepWorker {
-    /// A worker on the queue in the folder of a sweep.
+    /// Prepares a worker on the queue in the folder of a sweep.
     pub fn new(folder: impl Into<PathBuf>) -> SweepWorker {
         SweepWorker {
             folder: folder.into(),
@@ -42,17 +42,17 @@ impl SweepWorker {
         }
     }
 
-    /// Runs at most so many trials side by side; one for each core unless told.
+    /// Runs at most `workers` trials side by side (at least 1); by default one for each core.
     pub fn workers(mut self, workers: usize) -> SweepWorker {
         self.workers = workers.max(1);
         self
     }
 
-    /// Takes trials until all of the queue are answered, or claimed by others.
+    /// Takes trials until all in the queue are answered, or claimed by others.
     ///
     /// # Errors
-    /// When there is no queue, it is of another build of Tenter, or cannot be read or written. A
-    /// trial that fails is an answer.
+    /// When there is no queue, it comes from another build of Tenter, or it cannot be read or
+    /// written. A trial that fails is an answer, not an error.
     pub fn run(&self, observer: &mut dyn SweepObserver) -> Result<WorkerResults, Error> {
         let queue = Queue::join(&self.folder)?;
         let orders = Orders::new(&self.folder, &queue)?;
@@ -66,7 +66,7 @@ impl SweepWorker {
     }
 }
 
-/// The orders of a queue, as a pool takes them.
+/// Supply of a pool: the orders in a queue.
 struct Orders<'q> {
     folder: &'q Path,
     queue: &'q Queue,
@@ -117,17 +117,18 @@ impl Supply for Orders<'_> {
                 self.state().progress.done += 1;
                 return Ok(Taken::Known);
             }
-            // Should its worker be lost, those that come later run it.
+            // If that worker is lost, a worker that starts later runs the trial.
             Claimed::Others => {
                 self.state().results.elsewhere += 1;
                 return Ok(Taken::Known);
             }
         }
         let Some(mut order) = self.queue.order(&key)? else {
+            // The order is gone: the sweep has collected an answer between listing and claiming.
             self.queue.release(&key);
             return Ok(Taken::Known);
         };
-        // Machines may have the folder under other names.
+        // Machines may mount the sweep's folder under different paths.
         order.folder = order.folder.and_then(|folder| {
             let name = folder.file_name()?;
             Some(self.folder.join("trials").join(name))
@@ -151,11 +152,13 @@ impl Supply for Orders<'_> {
     fn keep(&self, order: Box<TrialOrder>, answer: Option<TrialAnswer>) -> Result<(), Error> {
         let answer = answer.filter(|answer| !answer.was_stopped());
         let Some(answer) = answer else {
+            // Another worker shall take it at once, not after the patience.
             self.queue.release(&order.key);
             self.state().results.was_cancelled = true;
             return Ok(());
         };
-        // A worker that was slow and taken for lost may come when all is done with.
+        // A slow worker that was taken for lost may finish after the sweep has collected another
+        // answer. An answer without an order would stay in the queue for ever.
         if self.queue.has(&order.key) {
             self.queue.give(&order.key, &answer)?;
         }
