@@ -1,10 +1,9 @@
-//! The ledger of trials: which have run, which run now, and what came of them.
+//! Ledger of trials: which have run, which run now, and their outcomes.
 //!
-//! A trial is known by the digest of its whole configuration and of the program that runs it, so
-//! that one that has finished is never run again, whichever sweep asks for it. Each change is a
-//! transaction of `SQLite`: a process that is killed loses the trials that it was running, and no
-//! other. Processes that share a ledger hold a lock file each, by which the others see whether one
-//! is alive.
+//! The key of a trial is the digest of its whole configuration and of the program that runs it, so
+//! a finished trial is never run again, whichever sweep asks for it. Each change is one `SQLite`
+//! transaction: a process that is killed loses the trials that it was running, and no others. Each
+//! process that shares a ledger holds a lock file, by which the others see that it is alive.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -20,9 +19,9 @@ use tenter_units::{LEDGER_FILE, WORKERS_FOLDER};
 use super::outcome::{End, Outcome};
 use crate::Error;
 
-/// How long a process waits for another one that is writing.
+/// Time for which a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The layout of the tables.
+/// Version of the table layout.
 const VERSION: i64 = 4;
 
 const TABLES: &str = "
@@ -42,11 +41,11 @@ CREATE TABLE trials (
 ) WITHOUT ROWID;
 ";
 
-/// Layout 1 did not count how often a trial was begun.
+/// Migration: layout 1 did not count how often a trial was begun.
 const FROM_1: &str = "ALTER TABLE trials ADD COLUMN runs INTEGER NOT NULL DEFAULT 1;";
 
-/// Layout 2 had trials of sweeps alone. Those of a workspace have a folder each, and are named,
-/// tagged and annotated by people; equal ones are several.
+/// Migration: layout 2 had trials of sweeps alone. Each trial of a workspace has a folder, and
+/// people name, tag and annotate it; equal trials have several rows.
 const WORKSPACE_TABLES: &str = "
 CREATE TABLE workspace_trials (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -102,11 +101,12 @@ CREATE TABLE workspace_sweeps (
 );
 ";
 
-/// Layout 3 did not keep which job took longest, and had other collectives in `headline`.
+/// Migration: layout 3 did not keep which job took longest, and had other collectives in
+/// `headline`.
 const FROM_3: &str = "ALTER TABLE workspace_trials ADD COLUMN jct_job TEXT;";
 
-/// The trials of a workspace's sweeps, as they end: what was read of each, and the row that it has
-/// among the other trials. Layout 3 was without this table at first.
+/// Ended trials of a workspace's sweeps: the readings of each, and its row among the other trials.
+/// Layout 3 lacked this table at first.
 const SWEPT_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS workspace_swept (
     sweep INTEGER NOT NULL,
@@ -124,50 +124,50 @@ CREATE TABLE IF NOT EXISTS workspace_swept (
 CREATE INDEX IF NOT EXISTS workspace_swept_by_trial ON workspace_swept (trial);
 ";
 
-/// A ledger that is open, and the lock by which other processes see that this one is alive.
+/// An open ledger, and the lock by which other processes see that this one is alive.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     connection: Connection,
     folder: PathBuf,
     worker: String,
-    /// Held until the process ends, however it ends; nothing for a ledger that no other process
-    /// can see.
+    /// Lock file, held until the process ends in whatever way; `None` for a ledger in memory, which
+    /// no other process can see.
     alive: Option<File>,
 }
 
-/// What a ledger knows of a trial when someone wants to run it.
+/// Answer to a process that wants to run a trial.
 pub(crate) enum Claim {
-    /// It is this process's to run.
+    /// The trial is this process's to run.
     Granted,
-    /// It has run.
+    /// The trial has run.
     Done(Box<Finished>),
-    /// It has failed before, for this reason.
+    /// The trial has failed before, for this reason.
     Failed(String),
-    /// Another process is running it.
+    /// Another process is running the trial.
     Elsewhere,
 }
 
-/// A trial that has run.
+/// Outcome of a trial that has run.
 pub(crate) struct Finished {
     pub(crate) outcome: Outcome,
-    /// Why it failed when it was run again for a reading that it lacks.
+    /// Reason why a second run, for a reading that the first lacked, has failed.
     pub(crate) error: Option<String>,
-    /// When it ended last; nothing where it was claimed again, and given back.
+    /// Time of its last end, in seconds since 1970; `None` if it was claimed again and given back.
     ended: Option<f64>,
 }
 
-/// What a trial is called in a ledger.
+/// Texts that describe a trial in a ledger.
 pub(crate) struct Title<'t> {
-    /// Of the scenario.
+    /// Name of the scenario.
     pub(crate) name: &'t str,
-    /// What is changed of it.
+    /// Settings that the sweep makes.
     pub(crate) settings: &'t str,
-    /// The first of the seeds that change; it may have 64 bits, and numbers of `SQLite` have 63.
+    /// First of the varied seeds, as text: a seed may have 64 bits, and `SQLite` integers have 63.
     pub(crate) seed: &'t str,
 }
 
 impl Ledger {
-    /// Opens the ledger of a folder, which is made if it is missing.
+    /// Opens the ledger in `folder`, and makes both if they are missing.
     pub(crate) fn open(folder: &Path) -> Result<Ledger, Error> {
         let failed = |what: &str, error: &Fault| {
             of_disk(&folder.join(LEDGER_FILE), error).unwrap_or_else(|| cannot(what, folder, error))
@@ -192,7 +192,7 @@ impl Ledger {
         })
     }
 
-    /// A ledger of this process alone, which ends with it.
+    /// Makes a ledger that only this process sees and that ends with it.
     pub(crate) fn in_memory() -> Result<Ledger, Error> {
         let connection = Connection::open_in_memory().map_err(broken)?;
         layout(&connection).map_err(broken)?;
@@ -204,10 +204,10 @@ impl Ledger {
         })
     }
 
-    /// Opens the ledger of a folder that has one.
+    /// Opens the ledger in `folder`, which must have one.
     ///
     /// # Errors
-    /// As [`Ledger::open`], and where there is none.
+    /// As [`Ledger::open`], and when there is none.
     pub(crate) fn reopen(folder: &Path) -> Result<Ledger, Error> {
         if folder.join(LEDGER_FILE).is_file() {
             return Ledger::open(folder);
@@ -218,8 +218,8 @@ impl Ledger {
         )))
     }
 
-    /// Notes trials that are to be run, unless they are known; those that were to be run before are
-    /// forgotten. All of it is one transaction.
+    /// Notes trials that are to be run, unless they are known. Trials that were queued before and
+    /// are not listed are forgotten. One transaction does both.
     pub(crate) fn queue<'t>(
         &self,
         trials: impl Iterator<Item = (&'t str, Title<'t>)>,
@@ -241,8 +241,7 @@ impl Ledger {
         all().map_err(broken)
     }
 
-    /// Notes a trial that the sweep does not have, and what came of it, unless it is known. What
-    /// is known of it already becomes more.
+    /// Notes a trial of another sweep and its end. If the trial is known, new readings are added.
     pub(super) fn add(&self, key: &str, name: &str, end: &End) -> Result<(), Error> {
         let text = "
             INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
@@ -256,7 +255,7 @@ impl Ledger {
         }
     }
 
-    /// Claims a trial for this process. One that failed is granted only where `retry` says so.
+    /// Claims a trial for this process. A failed trial is granted only with `retry`.
     pub(crate) fn claim(&self, key: &str, title: &Title<'_>, retry: bool) -> Result<Claim, Error> {
         loop {
             if self.insert(key, title, retry)? {
@@ -269,7 +268,7 @@ impl Ledger {
                 Ok((texts, row.get(4)?))
             };
             let found = self.connection.query_row(query, [key], row).optional();
-            // A trial that is gone again can be claimed in the next round.
+            // The row was deleted after the insert had met it: the next round can insert it.
             let Some(((state, worker, outcome, error), ended)) = found.map_err(broken)? else {
                 continue;
             };
@@ -291,8 +290,8 @@ impl Ledger {
         }
     }
 
-    /// Claims a trial that has run, for a reading that it lacks; whether no other process was
-    /// faster. What it has is kept until it has more.
+    /// Claims a finished trial again, for a reading that it lacks; returns false if another process
+    /// was faster. Its outcome is kept until the new one is added.
     pub(crate) fn reclaim(&self, key: &str, seen: &Finished) -> Result<bool, Error> {
         let text = "UPDATE trials
             SET state = 'running', worker = ?2, started = ?3, ended = NULL, error = NULL,
@@ -302,7 +301,7 @@ impl Ledger {
         Ok(rows > 0)
     }
 
-    /// Takes a trial that nobody runs; whether it was there to be taken.
+    /// Claims a trial that no process runs; returns false if there is none to claim.
     fn insert(&self, key: &str, title: &Title<'_>, retry: bool) -> Result<bool, Error> {
         let text = "
             INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
@@ -328,24 +327,24 @@ impl Ledger {
         self.write(text, params![key, worker, now()]).map(drop)
     }
 
-    /// Carries out one statement; how many rows it has changed.
+    /// Executes one statement and returns the number of changed rows.
     fn write(&self, text: &str, values: &[&dyn rusqlite::ToSql]) -> Result<usize, Error> {
         self.connection.execute(text, values).map_err(broken)
     }
 
-    /// The database, for the trials of a workspace.
+    /// The database, which a workspace shares.
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// What this process is called in the ledger.
+    /// Name of this process in the ledger.
     pub(crate) fn worker(&self) -> &str {
         &self.worker
     }
 
-    /// Whether a process that has joined the ledger is alive: whether its lock is held.
+    /// True if a process that has joined the ledger is alive, which is if its lock is held.
     pub(crate) fn lives(&self, worker: &str) -> bool {
-        // The ledger may come from a stranger, and what it calls a worker may lead elsewhere.
+        // The ledger may come from a stranger: a worker's name must not lead out of the folder.
         let Ok(path) = below(&self.folder.join(WORKERS_FOLDER), Path::new(worker)) else {
             return false;
         };
@@ -359,10 +358,10 @@ impl Ledger {
         is_held
     }
 
-    /// Keeps what came of a trial, beside the readings that it has from earlier runs: those of
-    /// another sweep, or of this one before it had others. Equal trials have equal readings.
+    /// Keeps the outcome of a trial, and the readings from its earlier runs for other sweeps or for
+    /// this one with other readings. Equal trials have equal readings, so they go together.
     pub(crate) fn finish(&self, key: &str, outcome: &Outcome) -> Result<(), Error> {
-        // No other process may write between the reading and the writing.
+        // Another process may add readings between the query and the update: they would be lost.
         let changes = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let changes = changes.map_err(broken)?;
         let query = "SELECT outcome FROM trials WHERE key = ?1";
@@ -380,7 +379,7 @@ impl Ledger {
         changes.commit().map_err(broken)
     }
 
-    /// Notes that a trial has failed. One that has run before keeps the readings that it has.
+    /// Notes that a trial has failed. A trial that had run before keeps its readings.
     pub(crate) fn fail(&self, key: &str, error: &str) -> Result<(), Error> {
         let text = "UPDATE trials
             SET state = iif(outcome IS NULL, 'failed', 'done'), ended = ?2, error = ?3
@@ -388,16 +387,17 @@ impl Ledger {
         self.write(text, params![key, now(), error]).map(drop)
     }
 
-    /// Notes that a trial waits to be run by the worker that comes first.
+    /// Gives a claimed trial back: it waits for the worker that comes first.
     pub(crate) fn wait(&self, key: &str) -> Result<(), Error> {
+        // The caller's claim has counted a run that did not begin.
         let text = "UPDATE trials
             SET state = iif(outcome IS NULL, 'queued', 'done'), runs = runs - 1
             WHERE key = ?1 AND state = 'running'";
         self.write(text, params![key]).map(drop)
     }
 
-    /// Notes that a trial was stopped before its end. A trial that has ended before, and was run
-    /// again for a further reading, keeps what it has.
+    /// Notes that a trial was stopped. A trial that had ended before, and was run again for another
+    /// reading, keeps its outcome.
     pub(crate) fn stop(&self, key: &str) -> Result<(), Error> {
         let text = "UPDATE trials
             SET state = iif(outcome IS NULL, 'interrupted', 'done'), ended = ?2
@@ -405,7 +405,7 @@ impl Ledger {
         self.write(text, params![key, now()]).map(drop)
     }
 
-    /// How many trials are in each state.
+    /// Counts the trials in each state.
     #[cfg(test)]
     fn states(&self) -> Vec<(String, i64)> {
         let text = "SELECT state, count(*) FROM trials GROUP BY state ORDER BY state";
@@ -424,10 +424,8 @@ impl Drop for Ledger {
     }
 }
 
-/// Takes a lock file that no other process has.
-/// Refuses a folder in which something else than a file or a folder of the ledger has its name: a
-/// link, or a trial that is called so. `SQLite` would say no more than that it cannot open its
-/// file.
+/// Refuses a folder in which the name of a ledger file or folder is taken by something else: a
+/// link, or a trial with that name. `SQLite` would only say that it cannot open its file.
 fn refuse_others(folder: &Path) -> Result<(), Error> {
     let files = ["", "-journal", "-wal", "-shm"].map(|end| (format!("{LEDGER_FILE}{end}"), false));
     for (name, is_folder) in files.into_iter().chain([(WORKERS_FOLDER.to_owned(), true)]) {
@@ -453,10 +451,13 @@ fn refuse_others(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Takes a lock file that no other process has; returns its name and the open file.
 fn be_alive(workers: &Path) -> std::io::Result<(String, File)> {
     let began = now().to_bits();
     let process = std::process::id();
     for attempt in 0_u32.. {
+        // A process number may come again, on this machine or another one: the time makes names
+        // unique.
         let name = format!("{process}-{began:x}-{attempt}");
         let file = File::options()
             .create_new(true)
@@ -477,18 +478,18 @@ fn be_alive(workers: &Path) -> std::io::Result<(String, File)> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // A process that is killed loses nothing by this; a machine without power loses what the
-    // system had not written.
+    // A killed process loses nothing by this; a machine that loses power loses what the system had
+    // not written yet.
     connection.pragma_update(None, "synchronous", "NORMAL")
 }
 
-/// The layout of the tables, which are made where there are none, and brought up to date where
-/// they are older.
+/// Brings the tables to the current layout, making them if there are none, and returns the layout.
+/// A newer layout is left alone.
 fn layout(connection: &Connection) -> rusqlite::Result<i64> {
     let version = || connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
     if version()? < VERSION {
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        // Another process may have been faster.
+        // Another process may have done it before this transaction began.
         match version()? {
             0 => connection.execute_batch(TABLES)?,
             1 => connection.execute_batch(FROM_1)?,
@@ -532,10 +533,10 @@ fn cannot(what: &str, folder: &Path, error: impl std::fmt::Display) -> Error {
     ))
 }
 
-/// An error of the system or of `SQLite`.
+/// An error from the system or from `SQLite`.
 type Fault = dyn std::error::Error + 'static;
 
-/// The error of a ledger at `path` if the disk is at fault, which is full or fails, and not the
+/// Returns the error of the ledger at `path` if the disk is at fault (full or failing), and not the
 /// folder that was named.
 fn of_disk(path: &Path, error: &Fault) -> Option<Error> {
     let kind = match error.downcast_ref::<rusqlite::Error>() {

@@ -18,7 +18,8 @@ pub trait SweepObserver {
     /// A trial has ended, or was stopped.
     fn trial(&mut self, _title: &str, _summary: &Summary) {}
 
-    /// A trial has ended, in this run of the sweep or before; each is reported once.
+    /// A trial of a sweep or study has ended, in this run or before; each is reported once. A
+    /// [`SweepWorker`](super::SweepWorker) reports none here.
     fn swept(&mut self, _trial: &Swept<'_>) {}
 
     /// A finished trial of an earlier run is read from its folder and not run again.

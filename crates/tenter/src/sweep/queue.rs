@@ -1,5 +1,6 @@
-//! A folder of orders that workers on several machines share, without a daemon and without locks:
-//! what it asks of a file system is that making a folder, and renaming a file, happen once.
+//! Queue of orders in a folder that workers on several machines share, without a daemon and without
+//! locks. It relies on two properties of the file system: making a folder and renaming a file are
+//! atomic.
 //!
 //! ```text
 //!   queue/terms.json         which program, and how long a worker may be silent
@@ -9,8 +10,8 @@
 //!   queue/workers/NAME       written again and again by a worker that lives
 //! ```
 //!
-//! A write-ahead log of `SQLite` needs memory that processes share, which machines do not: only the
-//! process that began the sweep writes the ledger, from the answers.
+//! `SQLite`'s write-ahead log needs shared memory, which machines do not have. So only the process
+//! that began the sweep writes the ledger, from the answers.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -28,38 +29,40 @@ use super::order::{TrialAnswer, TrialOrder};
 use crate::Error;
 use crate::identity::{sources, version};
 
-/// The folder of the queue within that of the sweep.
+/// Folder of the queue within that of the sweep.
 const FOLDER: &str = "queue";
 const TERMS: &str = "terms.json";
 const ORDERS: &str = "orders";
 const CLAIMS: &str = "claims";
 const ANSWERS: &str = "answers";
 const WORKERS: &str = "workers";
-/// Who has claimed a trial, in the folder of the claim.
+/// File in a claim's folder with the name of the worker that has claimed the trial.
 const OWNER: &str = "owner";
 const JSON: &str = "json";
-/// The least time after which a worker may be taken for lost. Machines that share files by NFS keep
-/// what they know of a file for up to 60 s (`acregmax`), so they see a beat of another machine that
-/// much later, and beats are an eighth of this apart.
+/// Shortest patience, after which a silent worker may count as lost. NFS clients cache file
+/// attributes for up to 60 s (`acregmax`), so a beat of another machine is seen that much later,
+/// and beats are an eighth of this apart.
 pub const PATIENCE_MIN: Duration = Duration::from_secs(120);
-/// A patience is shorter: what is longer is damage, and no time that can be added to another one.
+/// Upper limit of a patience, exclusive: a longer one is damage, and could overflow when added to a
+/// time.
 const PATIENCE_END: Duration = Duration::from_secs(366 * 24 * 3600);
-/// The least patience that is read: with a shorter one workers would do nothing but write.
+/// Shortest patience that is read from a file: with a shorter one workers would do nothing but
+/// write.
 const PATIENCE_READ: Duration = Duration::from_millis(100);
-/// A worker writes its file so often within the least time after which it is taken for lost.
+/// Beats of a worker within the patience, up to [`PATIENCE_MIN`].
 const BEATS: u32 = 8;
 
-/// What all that use a queue agree on.
+/// Terms on which all users of a queue agree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Terms {
     version: String,
     sources: String,
-    /// A worker that has been silent for so long is lost, in seconds.
+    /// Silence after which a worker counts as lost, in seconds.
     patience_s: f64,
 }
 
 impl Terms {
-    /// The patience; `path` is where the terms were read.
+    /// Returns the patience, or an error that names `path`, where the terms were read.
     fn patience(&self, path: &Path) -> Result<Duration, Error> {
         let patience = Duration::try_from_secs_f64(self.patience_s).ok();
         let patience = patience.filter(|of| (PATIENCE_READ..PATIENCE_END).contains(of));
@@ -73,7 +76,7 @@ impl Terms {
     }
 }
 
-/// Refuses a patience that a queue must not have.
+/// Refuses a patience outside `PATIENCE_MIN` to `PATIENCE_END`.
 pub(super) fn check_patience(patience: Duration) -> Result<(), Error> {
     let seconds = patience.as_secs_f64();
     if patience < PATIENCE_MIN {
@@ -91,44 +94,44 @@ pub(super) fn check_patience(patience: Duration) -> Result<(), Error> {
     Ok(())
 }
 
-/// How often a worker says that it lives. It does not depend on a patience above the least: others
-/// may have joined when that was shorter, and take those for lost that are silent for so long.
+/// Interval between the beats of a worker. A patience above the minimum does not lengthen it: other
+/// workers may have joined while the patience was shorter, and still judge by that.
 fn beat(patience: Duration) -> Duration {
     patience.min(PATIENCE_MIN) / BEATS
 }
 
-/// A build of Tenter for people: its version, and what tells it from others of that version.
+/// Names a build of Tenter for people: its version, and the first digits of the sources' digest.
 fn build(version: &str, sources: &str) -> String {
     let sources: String = sources.chars().take(8).collect();
     format!("{version} (sources {sources})")
 }
 
-/// A queue, as one of those who take trials from it.
+/// A queue, as one of its workers sees it.
 #[derive(Debug)]
 pub(super) struct Queue {
     folder: PathBuf,
     patience: Duration,
-    /// The file of this worker.
+    /// Name of this worker, and of its file.
     name: String,
-    /// Writes it again and again.
+    /// Thread that writes the file again and again.
     heart: Option<Heart>,
 }
 
-/// What comes of asking for a trial.
+/// Answer to a worker that claims a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claimed {
-    /// It is this worker's to run.
+    /// The trial is this worker's to run.
     Mine,
-    /// Another worker runs it.
+    /// Another worker runs the trial.
     Others,
-    /// It has an answer.
+    /// The trial has an answer.
     Answered,
 }
 
 impl Queue {
-    /// Makes the queue of a sweep, or joins the one that is there. One of another build of Tenter
-    /// becomes one of this build, and loses its trials. The greater patience counts: one that was
-    /// given for a slow file system is not lowered by a call that names none.
+    /// Makes the queue of a sweep, or joins the existing one. A queue of another build of Tenter
+    /// loses its trials and becomes one of this build. The greater patience wins: a patience that
+    /// was raised for a slow file system is not lowered by a later call without one.
     pub(super) fn make(sweep: &Path, patience: Duration) -> Result<Queue, Error> {
         let folder = sweep.join(FOLDER);
         for part in [ORDERS, CLAIMS, ANSWERS, WORKERS] {
@@ -137,7 +140,8 @@ impl Queue {
         }
         let path = folder.join(TERMS);
         let before = get::<Terms>(&path)?;
-        // Before workers of this build can join: they could carry out none of them.
+        // This comes before new terms are written: a worker of this build that joins must not meet
+        // orders that it cannot run.
         if before
             .as_ref()
             .is_some_and(|terms| terms.sources != sources())
@@ -154,7 +158,7 @@ impl Queue {
         Queue::join(sweep)
     }
 
-    /// Joins the queue of a sweep.
+    /// Joins the queue of a sweep, which must have one.
     pub(super) fn join(sweep: &Path) -> Result<Queue, Error> {
         let queue = Queue::join_if_there(sweep)?;
         queue.ok_or_else(|| {
@@ -188,7 +192,7 @@ impl Queue {
         Ok(Some(queue))
     }
 
-    /// Joins a queue and says once that this worker lives.
+    /// Joins a queue with a single beat; tests use it for a worker that is lost.
     fn silent(folder: PathBuf, patience: Duration) -> Result<Queue, Error> {
         let mut queue = Queue {
             folder,
@@ -200,10 +204,11 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Puts an order into the queue, in the place of one with other readings. A worker that has
-    /// taken the other one answers that.
+    /// Puts an order into the queue, replacing one with the same key and other readings. A worker
+    /// that has taken the older order answers that one.
     pub(super) fn put(&self, order: &TrialOrder) -> Result<(), Error> {
         let path = self.of(ORDERS, &order.key);
+        // Writing an equal order again would change nothing and cost a sync.
         if fs::read(&path).is_ok_and(|text| serde_json::to_vec(order).is_ok_and(|own| own == text))
         {
             return Ok(());
@@ -211,7 +216,7 @@ impl Queue {
         put(&path, order)
     }
 
-    /// What it has, orders or answers, of other trials than these.
+    /// Returns the keys of orders and answers that are not in `known`.
     pub(super) fn others(&self, known: &BTreeSet<&str>) -> Result<BTreeSet<String>, Error> {
         let mut keys: BTreeSet<String> = self.names(ORDERS)?.into_iter().collect();
         keys.extend(self.names(ANSWERS)?);
@@ -219,8 +224,8 @@ impl Queue {
         Ok(keys)
     }
 
-    /// The keys of all orders, in an order that differs from worker to worker, so that they seldom
-    /// ask for the same.
+    /// Returns the keys of all orders, in a rotation that differs between workers, so that they
+    /// seldom claim the same trial.
     pub(super) fn keys(&self) -> Result<Vec<String>, Error> {
         let mut keys = self.names(ORDERS)?;
         keys.sort_unstable();
@@ -233,7 +238,7 @@ impl Queue {
         Ok(keys)
     }
 
-    /// The names of the JSON files of a part.
+    /// Returns the stems of the JSON files in a part of the queue.
     fn names(&self, part: &str) -> Result<Vec<String>, Error> {
         let part = self.folder.join(part);
         let unreadable = |error: io::Error| failed("read", &part, error);
@@ -248,27 +253,27 @@ impl Queue {
         Ok(names)
     }
 
-    /// An order; `None` where it has been done with.
+    /// Reads an order; `None` if its answer was collected already.
     pub(super) fn order(&self, key: &str) -> Result<Option<TrialOrder>, Error> {
         get(&self.of(ORDERS, key))
     }
 
-    /// Whether there is an order.
+    /// True if there is an order with that key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.of(ORDERS, key).exists()
     }
 
-    /// What came of a trial, where it is known.
+    /// Reads the answer for a trial, if there is one.
     pub(super) fn answer(&self, key: &str) -> Result<Option<TrialAnswer>, Error> {
         get(&self.of(ANSWERS, key))
     }
 
-    /// Gives an answer.
+    /// Writes the answer for a trial.
     pub(super) fn give(&self, key: &str, answer: &TrialAnswer) -> Result<(), Error> {
         put(&self.of(ANSWERS, key), answer)
     }
 
-    /// Asks for a trial.
+    /// Claims a trial. Workers compete by making the same folder, which only one can.
     pub(super) fn claim(&self, key: &str) -> Result<Claimed, Error> {
         let mut lost = 0_u32;
         loop {
@@ -284,7 +289,7 @@ impl Queue {
                     return Ok(Claimed::Mine);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // The queue is gone: all of its trials have been answered.
+                // The queue was removed, which happens once all trials are answered.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return Ok(Claimed::Answered);
                 }
@@ -293,12 +298,13 @@ impl Queue {
             if self.is_held(&claim) {
                 return Ok(Claimed::Others);
             }
-            // Its worker is lost; of those that see it, one makes the next folder.
+            // That worker is lost. Of the workers that notice, one makes the folder with the next
+            // number.
             lost += 1;
         }
     }
 
-    /// Gives a trial back that was claimed and not run.
+    /// Gives back a trial that this worker has claimed and not run.
     pub(super) fn release(&self, key: &str) {
         for lost in 0_u32.. {
             let claim = self.claim_folder(key, lost);
@@ -313,8 +319,10 @@ impl Queue {
         }
     }
 
-    /// Forgets a trial whose answer is in the ledger.
+    /// Removes order, claims and answer of a trial whose answer is in the ledger.
     pub(super) fn forget(&self, key: &str) {
+        // The order goes first and the answer last: a worker with an older list of orders meets
+        // the answer, or no order, and runs nothing.
         let _ = fs::remove_file(self.of(ORDERS, key));
         for lost in 0_u32.. {
             if fs::remove_dir_all(self.claim_folder(key, lost)).is_err() {
@@ -324,7 +332,7 @@ impl Queue {
         let _ = fs::remove_file(self.of(ANSWERS, key));
     }
 
-    /// Removes the queue, if all of its trials are done with.
+    /// Removes the queue if no order is left.
     pub(super) fn remove_if_done(&self) {
         let is_done = self.names(ORDERS).is_ok_and(|names| names.is_empty());
         if is_done {
@@ -332,23 +340,25 @@ impl Queue {
         }
     }
 
-    /// Whether the worker of a claim may still be running it.
+    /// True if the worker of a claim may still be running the trial.
     fn is_held(&self, claim: &Path) -> bool {
         let workers = self.folder.join(WORKERS);
         let own = modified(&workers.join(&self.name));
         let other = match fs::read_to_string(claim.join(OWNER)) {
-            // A worker that has ended has removed its file.
+            // A worker that ends in good order removes its file.
             Ok(owner) if !owner.is_empty() => match modified(&workers.join(owner)) {
                 Some(time) => Some(time),
                 None => return false,
             },
-            // It was made this instant, or by a worker that was lost at once.
+            // The claim was made this instant, or its worker died before it wrote its name.
             _ => modified(claim),
         };
         let (Some(own), Some(other)) = (own, other) else {
+            // Without a time there is no proof that the worker is lost.
             return true;
         };
-        // Both are times of the machine with the files; that of this worker is at most a beat old.
+        // Both times come from the file server's clock, so clocks of machines do not matter; this
+        // worker's own file is at most a beat old.
         own.duration_since(other).unwrap_or_default() <= self.patience
     }
 
@@ -360,7 +370,7 @@ impl Queue {
         self.folder.join(CLAIMS).join(format!("{key}.{lost}"))
     }
 
-    /// Takes a name that no other worker has.
+    /// Makes this worker's file under a name that no other worker has.
     fn begin_to_live(&self) -> Result<String, Error> {
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let began = began.unwrap_or_default().as_nanos();
@@ -388,7 +398,7 @@ impl Drop for Queue {
     }
 }
 
-/// Says again and again that a worker lives, until it is dropped.
+/// Beats of a worker, until it is dropped.
 #[derive(Debug)]
 struct Heart {
     stopped: Arc<(Mutex<bool>, Condvar)>,
@@ -403,7 +413,7 @@ impl Heart {
             let (stopped, changed) = &*of_thread;
             let mut is_over = stopped.lock().unwrap_or_else(PoisonError::into_inner);
             while !*is_over {
-                // What cannot be written now may be written with the next beat.
+                // A beat that fails now is made up by the next one, well within the patience.
                 let _ = touch(&file);
                 let waited = changed.wait_timeout(is_over, beat);
                 is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -421,12 +431,12 @@ impl Drop for Heart {
         let (stopped, changed) = &*self.stopped;
         *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
-        // It holds nothing that a panic could leave half done.
+        // The thread holds nothing that a panic could leave half done.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Empties a queue, orders first: without these no worker gives an answer.
+/// Empties a queue, orders first: without orders no worker gives an answer.
 fn empty(folder: &Path) -> Result<(), Error> {
     for part in [ORDERS, CLAIMS, ANSWERS] {
         let part = folder.join(part);
@@ -436,19 +446,19 @@ fn empty(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The time at which a file was last written, by the machine that has it.
+/// Returns the time at which a file was last written, by the clock of the machine that has it.
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|data| data.modified()).ok()
 }
 
-/// Writes a byte, so that the machine with the file notes its own time.
+/// Writes one byte, so that the machine with the file sets its time by its own clock.
 fn touch(path: &Path) -> io::Result<()> {
     let mut file = File::options().write(true).open(path)?;
     file.write_all(b".")?;
     file.sync_all()
 }
 
-/// Writes a value as a file that is there whole or not at all.
+/// Writes a value as a file that appears whole or not at all.
 fn put<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     let text = serde_json::to_vec(value).map_err(|error| {
         Error::Asked(format!(
@@ -459,11 +469,12 @@ fn put<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     let unwritable = |error: io::Error| failed("write", path, error);
     let mut partial = tempfile_beside(path).map_err(unwritable)?;
     partial.1.write_all(&text).map_err(unwritable)?;
+    // On disk before the rename: after a crash the name must not lead to a file that is half there.
     partial.1.sync_all().map_err(unwritable)?;
     fs::rename(&partial.0, path).map_err(unwritable)
 }
 
-/// A new file beside another; no reader takes it for one of its own.
+/// Makes a new file beside `path`; its extension keeps readers away.
 fn tempfile_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let process = std::process::id();
     for attempt in 0_u32.. {
@@ -477,7 +488,7 @@ fn tempfile_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     unreachable!("a name is free before numbers end")
 }
 
-/// Reads a value; `None` where there is no file.
+/// Reads a value; `None` if there is no file.
 fn get<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
     let text = match fs::read(path) {
         Ok(text) => text,

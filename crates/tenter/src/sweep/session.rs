@@ -1,5 +1,5 @@
-//! A sweep under way: which trials are left, and what has come of the others. Threads of this
-//! process, other processes or a cluster run them.
+//! Sessions: sweeps under way, with the trials that are left and the outcomes of the others.
+//! Threads of this process, other processes or a cluster run the trials.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -23,57 +23,58 @@ use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
 
-/// A sweep whose trials are run by its caller.
+/// A sweep whose trials the caller runs.
 ///
 /// [`SweepSession::next`] hands out trials that no process has run yet, [`SweepSession::answer`]
-/// takes what came of them, in any order and from any thread, and [`SweepSession::end`] writes the
+/// takes their answers, in any order and from any thread, and [`SweepSession::end`] writes the
 /// results. A trial that is handed out and never answered is free again when the session is gone.
 #[derive(Debug)]
 pub struct SweepSession {
     pub(super) run: SweepRun,
     trials: Vec<SweepTrial>,
     firsts: Vec<First>,
-    /// Of each trial what it is known by, or why it cannot be run.
+    /// Identity of each trial, or the reason why it cannot be run.
     known: Vec<Result<Known, String>>,
     ledger: Mutex<Ledger>,
-    /// Where workers of other machines take trials from, if they do.
+    /// Queue from which workers on other machines take trials, if the sweep has one.
     queue: Option<Queue>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// Trials that wait, by their numbers.
+    /// Indices of trials that wait.
     waiting: VecDeque<usize>,
-    /// Trials that others were running when they were looked at last.
+    /// Trials that other processes were running at the last poll.
     elsewhere: Elsewhere,
     progress: SweepProgress,
     outcomes: Vec<Option<Box<Outcome>>>,
     failures: Vec<(usize, String)>,
-    /// Trials that have ended and of which nobody has been told.
+    /// Indices of ended trials that were not reported yet.
     ended: Vec<usize>,
-    /// Trials that were handed out, by their keys: equal trials of several points are one.
+    /// Keys of trials that were handed out, with their indices: equal trials at several points are
+    /// handed out once.
     handed_out: BTreeMap<String, usize>,
-    /// The keys of trials that this process runs, and of each the trials that are equal to it and
-    /// wait for its end.
+    /// Keys of trials that this process runs, each with the indices of equal trials that wait for
+    /// its end.
     here: BTreeMap<String, Vec<usize>>,
 }
 
 impl State {
-    /// The next trial to be looked at; `None` where no trial is left, and an error says how long
-    /// others are left to run all that are.
+    /// Returns the index of the next trial to be looked at; `None` if no trial is left. An error
+    /// says how long to wait while others run all that are left.
     fn next(&mut self, now: Instant) -> Result<Option<usize>, Duration> {
         if self.waiting.is_empty() {
             self.waiting.extend(self.elsewhere.again(now)?);
         }
         match self.waiting.pop_front() {
-            // The end of the trials that they wait for ends the pause.
+            // An equal trial that ends wakes the caller before this pause is over.
             None if self.here.values().any(|equal| !equal.is_empty()) => Err(PAUSE_MAX),
             next => Ok(next),
         }
     }
 
-    /// Leaves a trial to those that run it: this process, or others.
+    /// Sets a trial aside until the process that runs it, this one or another, has ended it.
     fn leave(&mut self, number: usize, key: &str) {
         match self.here.get_mut(key) {
             Some(equal) => equal.push(number),
@@ -81,33 +82,35 @@ impl State {
         }
     }
 
-    /// Notes that this process runs a trial no more: those that wait for it can be looked at.
+    /// Notes that this process no longer runs a trial: equal trials that wait for it can be looked
+    /// up.
     fn left(&mut self, key: &str) {
         self.waiting
             .extend(self.here.remove(key).unwrap_or_default());
     }
 }
 
-/// What there is to do.
+/// Answer to a caller that wants to run a trial.
 #[derive(Debug)]
 pub enum NextTrial {
     /// A trial to be run.
     Order(Box<TrialOrder>),
-    /// All that are left are under way, in this process or in others, which may leave some.
+    /// All trials that are left are under way, in this process or in others. Ask again later, since
+    /// others may give some back.
     Later,
     /// No trial is left.
     None,
 }
 
-/// What the ledger says of a trial that this process asks for.
+/// Answer of the ledger to a claim, after the readings of this sweep were checked.
 enum Granted {
-    /// It is this process's to run.
+    /// The trial is this process's to run.
     Mine,
-    /// It has run, and has every reading of the sweep.
+    /// The trial has run, with every reading of this sweep.
     Done(Box<Outcome>),
-    /// It has failed before, for this reason.
+    /// The trial has failed before, for this reason.
     Failed(String),
-    /// Another process is running it.
+    /// Another process is running the trial.
     Elsewhere,
 }
 
@@ -118,10 +121,11 @@ pub(crate) struct Task {
 }
 
 impl SweepSession {
-    /// Checks every point, opens the ledger and notes all trials in it: a mistake in the last point
-    /// is told before the first is run.
+    /// Checks every point, opens the ledger and notes all trials in it. A mistake in the last point
+    /// is reported before the first is run.
     ///
-    /// A patience makes a queue where there is none; without it only one that is there is joined.
+    /// With a `patience` the queue is made if there is none; without it, only an existing queue is
+    /// joined.
     pub(super) fn open(run: &SweepRun, patience: Option<Duration>) -> Result<SweepSession, Error> {
         let trials = run.trials()?;
         let firsts = check(run, &trials, || run.budget())?;
@@ -198,12 +202,12 @@ impl SweepSession {
         self.firsts[self.run.cell(&self.trials[number])]
     }
 
-    /// How far the sweep is; packet-hops are those of trials that have ended.
+    /// Progress of the sweep; packet-hops are those of ended trials.
     pub fn progress(&self) -> SweepProgress {
         self.state().progress
     }
 
-    /// The next trial that nobody has run.
+    /// Hands out the next trial that no process has run.
     ///
     /// # Errors
     /// When the ledger cannot be read or written.
@@ -244,8 +248,8 @@ impl SweepSession {
         })
     }
 
-    /// Puts all trials that have not run into the queue; how many it did not have before. Answers
-    /// that lie there are taken first: they may lack a reading that is new.
+    /// Puts all trials that have not run into the queue, and returns how many it did not have
+    /// before. Answers in the queue are collected first: they may lack a reading that is new.
     ///
     /// # Errors
     /// When the ledger or the queue cannot be written.
@@ -273,27 +277,29 @@ impl SweepSession {
         Ok(queued)
     }
 
-    /// Where the tables of a trial are kept, if they are.
+    /// Folder with the tables of a trial, if they are kept.
     fn folder(&self, number: usize) -> Option<PathBuf> {
         let known = self.known[number].as_ref().ok()?;
         if self.run.named.is_some() {
             let seed = known.seeds.first().copied().unwrap_or_default();
             return self.run.named_folder(&self.trials[number], seed);
         }
+        // The first 64 bits of the digest name the folder. The path is absolute, and workers on
+        // other machines replace all of it but this name.
         let key = &known.key;
         let folder = self.run.folder.join("trials").join(&key[..16]);
         (self.run.sweep.keys.keep == Keep::Tables)
             .then(|| std::path::absolute(&folder).unwrap_or(folder))
     }
 
-    /// What a trial is known by that is under way, and so can be run.
+    /// Identity of a trial that is under way; one that cannot be run never is.
     fn known(&self, number: usize) -> Result<&Known, Error> {
         self.known[number]
             .as_ref()
             .map_err(|why| Error::Asked(why.clone()))
     }
 
-    /// Takes what came of a trial that was handed out.
+    /// Takes the answer for a trial that was handed out.
     ///
     /// # Errors
     /// When no such trial was handed out, or the ledger cannot be written.
@@ -326,19 +332,19 @@ impl SweepSession {
             if let Some(outcome) = self.with_readings(&finished.outcome) {
                 return Ok(Granted::Done(Box::new(outcome)));
             }
-            // It has been run for that reading, and whoever runs it again meets the same.
+            // A run for the missing reading has failed, and every further one would.
             if let Some(why) = finished.error.clone().filter(|_| !retry) {
                 return Ok(Granted::Failed(why));
             }
-            // A reading that is new needs tables that were not kept.
+            // The missing reading needs tables that were not kept: run again.
             if ledger.reclaim(key, &finished)? {
                 return Ok(Granted::Mine);
             }
         }
     }
 
-    /// Claims a trial in the ledger, and in the queue where workers may have it; whether it is this
-    /// process's to run.
+    /// Claims a trial in the ledger, and in the queue if it has the trial. Returns true if it is
+    /// this process's to run.
     fn claim(&self, number: usize, known: &Known) -> Result<bool, Error> {
         let key = &known.key;
         if let Some(queue) = &self.queue
@@ -367,7 +373,7 @@ impl SweepSession {
         };
         match queue.claim(key)? {
             Claimed::Mine => Ok(true),
-            // It is theirs, or was answered this instant.
+            // Another worker has it, or has answered it in this instant.
             Claimed::Others | Claimed::Answered => {
                 self.ledger().wait(key)?;
                 self.state().leave(number, key);
@@ -376,10 +382,10 @@ impl SweepSession {
         }
     }
 
-    /// Notes what came of a trial.
+    /// Notes the answer for a trial.
     fn note(&self, number: usize, key: &str, answer: TrialAnswer) -> Result<(), Error> {
         self.note_end(number, key, answer.end)?;
-        // Not before the ledger has it: they are looked up there.
+        // The ledger must have the answer first: equal trials are looked up there.
         self.state().left(key);
         Ok(())
     }
@@ -397,7 +403,7 @@ impl SweepSession {
                 self.ledger().finish(key, &outcome)?;
                 match self.with_readings(&outcome) {
                     Some(outcome) => self.done(number, outcome, false),
-                    // It was run for other readings: those of this sweep need a run of their own.
+                    // The order had other readings: those of this sweep need another run.
                     None => self.state().waiting.push_back(number),
                 }
             }
@@ -412,7 +418,8 @@ impl SweepSession {
         Ok(())
     }
 
-    /// The outcome with a value for each reading of this sweep; nothing where one is missing.
+    /// Returns the outcome with the readings of this sweep alone, in order; `None` if one is
+    /// missing.
     fn with_readings(&self, outcome: &Outcome) -> Option<Outcome> {
         let reads = self.run.sweep.reads().iter();
         let values = reads.map(|read| {
@@ -453,19 +460,19 @@ impl SweepSession {
         state.ended.push(number);
     }
 
-    /// The trials that have ended since this was asked last.
+    /// Takes the indices of trials that have ended since the last call.
     pub(super) fn take_ended(&self) -> Vec<usize> {
         std::mem::take(&mut self.state().ended)
     }
 
-    /// The scenario of a trial.
+    /// Resolves the scenario of a trial.
     fn plan_of(&self, number: usize) -> Result<Plan, Error> {
         let first = self.first(number);
         let budget = self.run.budget();
         self.run.plan(&self.trials[number], Some(&first), &budget)
     }
 
-    /// A trial that has ended.
+    /// Returns a trial that has ended; `None` if it has not.
     pub(super) fn swept(&self, number: usize) -> Option<Swept<'_>> {
         let state = self.state();
         let outcome = if let Some(outcome) = &state.outcomes[number] {
@@ -496,17 +503,17 @@ impl SweepSession {
         })
     }
 
-    /// Writes the results of all trials that have run.
+    /// Ends the session and writes the results of all trials that have run.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When the results cannot be written.
     pub fn end(self) -> Result<SweepResults, Error> {
         let finished = self.finish();
         results::write(&finished)?;
         Ok(finished.told())
     }
 
-    /// The same without writing anything.
+    /// Ends the session without writing anything.
     pub(super) fn told(self) -> SweepResults {
         self.finish().told()
     }
@@ -514,7 +521,7 @@ impl SweepSession {
     fn finish(self) -> Finished {
         let state = self.state.into_inner();
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        // What was handed out and not answered is for others to run.
+        // Trials that were handed out and not answered are free for other processes.
         let ledger = self.ledger.into_inner();
         let ledger = ledger.unwrap_or_else(PoisonError::into_inner);
         for key in state.handed_out.keys() {
@@ -599,7 +606,8 @@ impl Supply for SweepSession {
         threads: u16,
         observer: &mut dyn Observer,
     ) -> TrialAnswer {
-        // One trial after the other has the threads that were asked for.
+        // With one worker, the requested thread count applies; side by side, the pool shares the
+        // cores out.
         let asked = self.run.threads.filter(|_| self.run.workers == 1);
         let mut run = Run::new(&task.plan)
             .threads(asked.unwrap_or(threads))
@@ -629,8 +637,8 @@ impl Supply for SweepSession {
     }
 }
 
-/// Forgets what a queue has of trials that the sweep does not have. The ledger keeps answers: they
-/// may be of another sweep in the same folder, or of this one before it had fewer trials.
+/// Removes from the queue the trials that the sweep does not have. Answers go into the ledger: they
+/// may belong to another sweep in the same folder, or to this one before it had fewer trials.
 fn forget_others(
     queue: &Queue,
     ledger: &Ledger,
@@ -658,7 +666,7 @@ fn seed_text(known: &Result<Known, String>) -> String {
         .map_or_else(|_| String::new(), |known| seed_text_of(&known.seeds))
 }
 
-/// The first of the seeds that differ from trial to trial.
+/// Text of the first varied seed; empty if none varies.
 fn seed_text_of(seeds: &[u64]) -> String {
     seeds.first().map(u64::to_string).unwrap_or_default()
 }

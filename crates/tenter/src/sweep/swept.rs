@@ -32,7 +32,7 @@ pub struct Swept<'s> {
 pub struct SweptOutcome {
     /// Summary of the trial, as in `summary.json`.
     pub summary: Box<Summary>,
-    /// The value of each reading, in their order.
+    /// One value for each reading, in their order; `None` where the trial has none.
     pub values: Vec<Option<TrialValue>>,
 }
 

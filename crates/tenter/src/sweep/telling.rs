@@ -17,8 +17,6 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let mut telling = Telling { session, observer };
     let ran = pool::run(session, workers, &mut telling);
-    // Trials may have ended since the last progress report, and those without a run have no other
-    // one.
     telling.tell();
     ran
 }
