@@ -1,4 +1,4 @@
-//! Names, tags and notes of trials, and their removal.
+//! Edits names, tags and notes of trials, and removes trials.
 
 use rusqlite::{OptionalExtension, params};
 use tenter_units::{NAME_REMEDY, is_reserved, is_visible};
@@ -8,18 +8,19 @@ use super::{Workspace, unknown};
 use crate::Error;
 use crate::sweep::ledger::broken;
 
-/// The longest name and the longest tag, in characters.
+/// Longest name and longest tag, in characters.
 pub(super) const NAME_MAX: usize = 200;
-/// The longest note, in bytes.
+/// Longest note, in bytes (1 MiB).
 const NOTE_MAX: usize = 1 << 20;
-/// The most tags of a trial.
+/// Most tags on one trial.
 const TAGS_MAX: usize = 64;
 
 impl Workspace {
-    /// Renames a trial; its folder keeps its name.
+    /// Renames a trial in lists; its folder keeps its name.
     ///
     /// # Errors
-    /// When there is no such trial, or the name is empty or too long.
+    /// When there is no such trial, or the name is empty, too long (200 characters), reserved, or
+    /// has invisible characters.
     pub fn rename(&self, id: i64, name: &str) -> Result<(), Error> {
         let name = checked_name(name)?;
         self.change(
@@ -29,7 +30,7 @@ impl Workspace {
         )
     }
 
-    /// Replaces the note of a trial, which is Markdown.
+    /// Replaces the note of a trial, a text in Markdown.
     ///
     /// # Errors
     /// When there is no such trial, or the note has more than 1 MiB.
@@ -47,7 +48,7 @@ impl Workspace {
         )
     }
 
-    /// The note of a trial; empty where there is none.
+    /// Returns the note of a trial; empty if there is none.
     ///
     /// # Errors
     /// When there is no such trial.
@@ -55,7 +56,8 @@ impl Workspace {
         self.text_of(id, "SELECT note FROM workspace_trials WHERE id = ?1")
     }
 
-    /// The scenario of a trial as it was written.
+    /// Returns the scenario of a trial as it was written; a trial that was found has its
+    /// configuration.
     ///
     /// # Errors
     /// When there is no such trial.
@@ -63,11 +65,11 @@ impl Workspace {
         self.text_of(id, "SELECT scenario FROM workspace_trials WHERE id = ?1")
     }
 
-    /// Replaces the tags of a trial.
+    /// Replaces all tags of a trial.
     ///
     /// # Errors
-    /// When there is no such trial, or a tag is empty, too long or has characters that cannot be
-    /// shown.
+    /// When there is no such trial, there are more than 64 tags, or a tag is empty, too long (200
+    /// characters), or has invisible characters.
     pub fn set_tags(&self, id: i64, tags: &[String]) -> Result<(), Error> {
         let tags = checked_tags(tags)?;
         self.trial(id)?;
@@ -84,12 +86,14 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// Removes a trial with its folder.
+    /// Removes a trial with its folder, tags and note. Readings that its sweep took stay.
     ///
     /// # Errors
     /// When there is no such trial, it is running, or its folder cannot be removed.
     pub fn remove(&self, id: i64) -> Result<(), Error> {
         let trial = self.trial(id)?;
+        // A change of state in one statement: no process can start the trial while its folder is
+        // removed.
         let claim =
             "UPDATE workspace_trials SET state = 'failed' WHERE id = ?1 AND state <> 'running'";
         let rows = self.ledger().connection().execute(claim, [id]);
@@ -106,7 +110,7 @@ impl Workspace {
             let changes = ledger.connection().unchecked_transaction()?;
             changes.execute("DELETE FROM workspace_tags WHERE trial = ?1", [id])?;
             changes.execute("DELETE FROM workspace_trials WHERE id = ?1", [id])?;
-            // What was read of it stays part of its sweep.
+            // Readings stay part of the sweep; the link and the summary go.
             let forget = "UPDATE workspace_swept SET trial = NULL, summary = NULL WHERE trial = ?1";
             changes.execute(forget, [id])?;
             changes.commit()
@@ -114,7 +118,7 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// Whether a trial is running: it can be cancelled, and not be removed.
+    /// True if a trial is running: it can be cancelled, and not be removed.
     ///
     /// # Errors
     /// When there is no such trial.
@@ -137,7 +141,7 @@ impl Workspace {
     }
 }
 
-/// A name of a trial or a sweep without the space around it; it may become that of a folder.
+/// Trims and checks the name of a trial or sweep, which may become the name of a folder.
 pub(super) fn checked_name(name: &str) -> Result<String, Error> {
     let name = checked("name", name)?;
     if is_reserved(&name) {
@@ -148,7 +152,7 @@ pub(super) fn checked_name(name: &str) -> Result<String, Error> {
     Ok(name)
 }
 
-/// A name or a tag without the space around it.
+/// Trims and checks a name or tag; `what` is the word for it in messages.
 fn checked(what: &str, text: &str) -> Result<String, Error> {
     let text = text.trim();
     let refuse = |why: &str| Err(Error::Asked(format!("the {what} {why}")));

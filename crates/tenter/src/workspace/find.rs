@@ -1,4 +1,4 @@
-//! Trials that other commands have left in the folder of a workspace.
+//! Finds trials that other commands have left in the folder of a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
 impl Workspace {
-    /// Notes the trials that lie in the folder, one level deep, or two where a folder has a trial
-    /// for each of several seeds; how many were new or have changed. The scenario of each may take
-    /// what `limits` say; a trial whose scenario would take more is noted without its fabric.
+    /// Notes the trials in the folder: one level deep, or two for a folder with a trial for each of
+    /// several seeds. Returns how many were new or have changed. Resolving the scenario of each may
+    /// take up to `limits`; a trial that would take more is noted without its fabric.
     ///
     /// # Errors
     /// When the folder or the ledger cannot be read or written.
@@ -33,9 +33,13 @@ impl Workspace {
             let relative = relative.to_string_lossy().into_owned();
             let stamp = stamp(&folder);
             let known = known.get(&relative);
+            // A stamp of 0 marks trials that the workspace runs itself: its own notes are newer
+            // than the folder.
             if known.is_some_and(|found| found.stamp == 0 || found.stamp == stamp) {
                 continue;
             }
+            // Links may lead to files of other people, so such a trial is noted as refused and not
+            // read.
             let links = links_in(&folder);
             if !links.is_empty() && known.is_some_and(|found| found.stamp == REFUSED) {
                 continue;
@@ -54,7 +58,7 @@ impl Workspace {
         Ok(count)
     }
 
-    /// Reads results at a glance again where an earlier layout of the ledger has kept others.
+    /// Reads headlines again that an earlier layout of the ledger has kept in another form.
     pub(super) fn renew_headlines(&self) -> Result<(), Error> {
         let older = || -> rusqlite::Result<Vec<(i64, i64)>> {
             let text = "SELECT id, stamp FROM workspace_trials
@@ -77,7 +81,7 @@ impl Workspace {
                     hosts: trial.headline.hosts,
                     ..Headline::of(summary)
                 },
-                // Its files were removed: what was kept of them is all there is.
+                // The trial's files were removed: the old headline is all there is.
                 None => trial.headline,
             };
             self.note_headline(id, trial.state, &shown, stamp)?;
@@ -85,7 +89,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// The folders that the ledger knows.
+    /// Reads which folders the ledger knows.
     fn known(&self) -> Result<BTreeMap<String, Known>, Error> {
         let ledger = self.ledger();
         let all = || -> rusqlite::Result<BTreeMap<String, Known>> {
@@ -103,7 +107,7 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// Notes a trial that lies where its caller says.
+    /// Notes a trial in a folder that the caller names.
     pub(super) fn add_given(&self, name: &str, folder: &Path, limits: Limits) -> Result<(), Error> {
         let stamp = stamp(folder);
         let id = self.add_found(name, &folder.to_string_lossy(), stamp as f64 / 1e9)?;
@@ -122,7 +126,7 @@ impl Workspace {
         id.map_err(broken)
     }
 
-    /// Notes that a trial is not read.
+    /// Notes that a trial was not read because of its links.
     fn note_refused(&self, id: i64, links: &[String]) -> Result<(), Error> {
         self.note_headline(id, TrialState::Failed, &Headline::default(), REFUSED)?;
         let text =
@@ -130,11 +134,11 @@ impl Workspace {
         self.write(text, params![id, links.join("\n")]).map(drop)
     }
 
-    /// Notes what a folder holds by now.
+    /// Notes what a trial folder holds now.
     fn note_found(&self, id: i64, folder: &Path, stamp: i64, limits: Limits) -> Result<(), Error> {
         let (state, shown, stopped) = match read_summary(folder) {
             Ok(summary) => (state_of(&summary), Headline::of(&summary), summary.stopped),
-            // Another command runs it, or it was killed: a later look tells.
+            // Another command runs it, or it was killed: a later call will tell.
             Err(_) => (TrialState::Interrupted, Headline::default(), None),
         };
         let config = Scenario::of_trial(folder);
@@ -146,6 +150,8 @@ impl Workspace {
             None => shown,
         };
         self.note_headline(id, state, &shown, stamp)?;
+        // The manifest is written last, so its time is the end; the start lies its wall time
+        // before.
         let seconds = stamp as f64 / 1e9;
         let config = config.as_ref().ok().and_then(Scenario::text);
         let text = "UPDATE workspace_trials SET ended = ?2, error = ?5, scenario = ?4,
@@ -162,17 +168,18 @@ impl Workspace {
     }
 }
 
-/// The stamp of a trial that was not read, since files of it are links.
+/// Stamp of a trial that was not read because some of its files are links.
 const REFUSED: i64 = 2;
 
 /// A folder that the ledger knows.
 struct Known {
     id: i64,
-    /// When its manifest had changed; 0 where the workspace runs it itself.
+    /// Change time of its manifest, in ns since 1970; 0 for trials that the workspace runs itself,
+    /// 2 for refused ones.
     stamp: i64,
 }
 
-/// The folders below one that have a manifest, in the order of their names.
+/// Lists the trial folders below `folder`, sorted by path.
 fn trial_folders(folder: &Path) -> Vec<PathBuf> {
     let within = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! The results of a trial at a glance.
+//! Headlines: results of a trial at a glance.
 
 use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_report::binary_size;
@@ -6,16 +6,16 @@ use tenter_report::binary_size;
 use super::trial::Headline;
 use crate::Plan;
 
-/// The most percentages of collectives.
+/// Largest number of collectives whose percentages a headline keeps.
 const IDEALS: usize = 64;
 
 impl Headline {
-    /// Of a summary; the fabric is not in it.
+    /// Makes the headline of a summary, which does not have the fabric.
     pub(super) fn of(summary: &Summary) -> Headline {
         let longest = summary.longest_job();
         let done = |(_, row): &(&JobSummary, &CollectiveRow)| row.completion_time.is_some();
         let measured = || summary.measured_collectives().filter(done);
-        // Flows have no ideal: then the largest says most.
+        // Flows have no ideal time: the largest collective then stands for the trial.
         let shown = summary
             .lowest_ideal()
             .or_else(|| measured().max_by_key(|(_, row)| row.size_bytes));
@@ -48,7 +48,7 @@ impl Headline {
         }
     }
 
-    /// With the fabric of a plan.
+    /// Adds the fabric and the job count of a plan.
     pub(super) fn on(mut self, plan: &Plan) -> Headline {
         self.fabric = plan.fabric_in_one_line();
         self.hosts = Some(plan.resolved().topology.hosts as u64);

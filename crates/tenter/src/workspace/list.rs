@@ -1,4 +1,4 @@
-//! Lists of the trials of a workspace.
+//! Lists trials of a workspace.
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
@@ -8,57 +8,58 @@ use super::{Workspace, unknown};
 use crate::Error;
 use crate::sweep::ledger::broken;
 
-/// Which trials are listed.
+/// Filter, order and page of a list; conditions must hold together.
 #[derive(Clone, Debug, Default)]
 pub struct TrialQuery {
-    /// A text that name, note, fabric, collective, digest or a tag has; empty: any.
+    /// Text that name, note, fabric, collective, digest or a tag must contain, in any case; empty
+    /// accepts all.
     pub search: String,
-    /// A tag that it has.
+    /// Tag that the trial must have.
     pub tag: Option<String>,
-    /// Its state.
+    /// State that the trial must be in.
     pub state: Option<TrialState>,
-    /// What they are in the order of.
+    /// Sort key.
     pub order_by: TrialOrderKey,
-    /// The greatest first.
+    /// With `true`, the greatest key comes first.
     pub descending: bool,
-    /// How many are passed over.
+    /// Number of trials to skip, for paging.
     pub offset: usize,
-    /// The most that are listed; none: all.
+    /// Most trials to return; `None` returns all.
     pub limit: Option<usize>,
 }
 
-/// What trials are in the order of; those that lack it come last.
+/// Sort key of a list; trials without a value come last in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrialOrderKey {
-    /// When they were queued or found.
+    /// Time at which the trial was queued or found.
     #[default]
     Created,
-    /// When they ended.
+    /// Time of the trial's end.
     Ended,
-    /// What people call them.
+    /// Name, in any case.
     Name,
-    /// How far they are.
+    /// State, by its word.
     State,
-    /// The fabric.
+    /// Fabric in one line, in any case.
     Fabric,
-    /// NICs of the fabric.
+    /// NICs in the fabric.
     Hosts,
-    /// Jobs.
+    /// Jobs in the scenario.
     Jobs,
-    /// The longest completion time of a measured job.
+    /// Longest completion time among the measured jobs.
     Jct,
-    /// The lowest share of the ideal.
+    /// Lowest share of the ideal among the measured collectives.
     Ideal,
-    /// The algorithm bandwidth.
+    /// Algorithm bandwidth of the headline's collective.
     Algbw,
-    /// The bus bandwidth.
+    /// Bus bandwidth of the headline's collective.
     Busbw,
-    /// The wall time.
+    /// Wall time of the simulation.
     Wall,
 }
 
 impl TrialOrderKey {
-    /// All of them.
+    /// All sort keys.
     pub const ALL: [TrialOrderKey; 12] = [
         TrialOrderKey::Created,
         TrialOrderKey::Ended,
@@ -74,7 +75,7 @@ impl TrialOrderKey {
         TrialOrderKey::Wall,
     ];
 
-    /// The column of the ledger, which is also what it is called by the server.
+    /// Word for the key in the server's requests, which is also the ledger's column.
     pub fn word(self) -> &'static str {
         match self {
             TrialOrderKey::Created => "created",
@@ -92,7 +93,7 @@ impl TrialOrderKey {
         }
     }
 
-    /// The key of that name.
+    /// Returns the key for a [word](TrialOrderKey::word).
     pub fn of_word(word: &str) -> Option<TrialOrderKey> {
         TrialOrderKey::ALL
             .into_iter()
@@ -100,12 +101,12 @@ impl TrialOrderKey {
     }
 }
 
-/// Trials of a workspace.
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialList {
-    /// How many fit the query.
+    /// Number of trials that fit the query, on all pages.
     pub total: usize,
-    /// Those that were asked for.
+    /// Trials on this page.
     pub trials: Vec<WorkspaceTrial>,
 }
 
@@ -116,7 +117,7 @@ const COLUMNS: &str = "id, name, state, created, started, ended, error, folder, 
     (SELECT sweep FROM workspace_swept WHERE trial = id), jct_job";
 
 impl Workspace {
-    /// The trials that fit a query.
+    /// Lists the trials that fit a query.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -131,8 +132,9 @@ impl Workspace {
         let limit = query
             .limit
             .map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
-        // Tags and other columns are looked up for the page alone. `created` has an index and is
-        // never missing; trials that lack another column come last.
+        // The inner query finds the page by its key alone; tags and other columns are looked up for
+        // that page. `created` is never missing, and without the test for NULL its index gives the
+        // order.
         let missing_last = if query.order_by == TrialOrderKey::Created {
             String::new()
         } else {
@@ -163,7 +165,7 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// A trial.
+    /// Returns a trial by its number.
     ///
     /// # Errors
     /// When there is no such trial, or the ledger cannot be read.
@@ -177,7 +179,7 @@ impl Workspace {
         found.map_err(broken)?.ok_or_else(|| unknown(id))
     }
 
-    /// The trial of that number, or else of that name.
+    /// Returns a trial by its number, or else by its name.
     ///
     /// # Errors
     /// When there is none, or several have the name.
@@ -210,7 +212,7 @@ impl Workspace {
         }
     }
 
-    /// The tags of all trials, and how many have each.
+    /// Lists all tags, each with the number of trials that have it.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -236,6 +238,8 @@ impl Workspace {
         let seed: Option<String> = row.get(17)?;
         let ideals: Option<String> = row.get(19)?;
         let tags: Option<String> = row.get(20)?;
+        // Names and tags may have any visible character, but not U+001F, which separates them in
+        // `COLUMNS`.
         let mut tags: Vec<String> = tags
             .map(|tags| tags.split('\u{1f}').map(str::to_owned).collect())
             .unwrap_or_default();
@@ -277,11 +281,12 @@ impl Workspace {
     }
 }
 
-/// The condition of a query and its values.
+/// Builds the WHERE clause of a query, and the values of its parameters.
 fn condition(query: &TrialQuery) -> (String, Vec<Value>) {
     let (mut parts, mut values) = (Vec::new(), Vec::new());
     let search = query.search.trim();
     if !search.is_empty() {
+        // `%` and `_` are wildcards of LIKE, and people mean the characters.
         let escaped = search
             .replace('\\', "\\\\")
             .replace('%', "\\%")

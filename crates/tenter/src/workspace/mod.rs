@@ -1,8 +1,8 @@
-//! A workspace: a folder of trials that people name, tag and annotate, with a queue of those that
-//! wait to be run.
+//! Workspaces: folders of trials that people name, tag and annotate, with a queue of trials and
+//! sweeps to be run.
 //!
-//! The ledger of the folder is that of [sweeps](crate::SweepRun). Several processes may use it at
-//! once: a server that runs what waits, and commands that list, tag and remove.
+//! The folder's ledger is the one that [sweeps](crate::SweepRun) use. Several processes may use it
+//! at once: a server that runs what is queued, and commands that list, tag and remove.
 
 mod edit;
 mod find;
@@ -28,18 +28,19 @@ pub use queue::QueuedTrial;
 pub use sweeps::{WorkspaceSweep, sweep_of};
 pub use trial::{Headline, TrialState, WorkspaceTrial};
 
-/// The folder of trials with its ledger.
+/// A folder of trials with its ledger.
 #[derive(Debug)]
 pub struct Workspace {
     ledger: Mutex<Ledger>,
     folder: PathBuf,
-    /// Whether its trials lie anywhere, at the places that this process has given.
+    /// True if trials lie in arbitrary folders that this process has named: no ledger of a stranger
+    /// is involved.
     is_given: bool,
 }
 
 impl Workspace {
-    /// Opens the workspace of a folder, which is made if it is missing. Trials of processes that
-    /// are gone are noted as interrupted.
+    /// Opens the workspace in `folder`, which is made if it is missing. Running trials whose
+    /// process is gone become interrupted.
     ///
     /// # Errors
     /// When the folder or its ledger cannot be made or read.
@@ -48,7 +49,7 @@ impl Workspace {
         let ledger = Ledger::open(folder)?;
         let workspace = Workspace {
             ledger: Mutex::new(ledger),
-            // Links in a request's way would lead elsewhere later.
+            // A link in this path that is changed later must not move the workspace.
             folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             is_given: false,
         };
@@ -57,9 +58,9 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// A workspace of these trials, wherever their folders are, that leaves nothing behind. Each
-    /// has a name; their numbers count from 1 in this order. What is asked of a report is answered
-    /// by it as by a workspace on disk. The scenario of each may take what `limits` say.
+    /// Makes a workspace over given trials, each a name and a folder anywhere; their numbers count
+    /// from 1 in this order. It answers like a workspace on disk, for instance for a report, and
+    /// leaves nothing behind. Resolving each scenario may take up to `limits`.
     ///
     /// # Errors
     /// When the ledger cannot be made in memory.
@@ -78,14 +79,15 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Where trials are.
+    /// Folder of the workspace, absolute; empty for a workspace over [given
+    /// trials](Workspace::of_trials).
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder of a trial or a sweep, by its name in the ledger. The ledger may come from a
-    /// stranger with the folder: a name that leads out of the workspace, or by way of a link, has
-    /// none, and the reason.
+    /// Resolves the folder of a trial or sweep from its name in the ledger. The ledger may come
+    /// from a stranger together with the folder, so a name that leads out of the workspace, or
+    /// through a link, gives no folder but the reason.
     fn folder_of(&self, relative: Option<&str>) -> (Option<PathBuf>, Option<String>) {
         if self.is_given {
             return (relative.map(PathBuf::from), None);
@@ -103,7 +105,7 @@ impl Workspace {
     }
 }
 
-/// That there is no such trial.
+/// Makes the error for a trial that does not exist.
 fn unknown(id: i64) -> Error {
     Error::Asked(format!(
         "there is no trial {id}; `tenter trials list` names those that there are"

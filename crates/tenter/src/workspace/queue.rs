@@ -1,4 +1,4 @@
-//! The queue of a workspace: trials that wait, run and end.
+//! Queue of a workspace: trials that wait, run and end.
 
 use std::path::Path;
 
@@ -12,23 +12,23 @@ use super::trial::{Headline, TrialState};
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Plan};
 
-/// A trial that this process has taken from the queue and is to run.
+/// A trial that this process has taken from the queue and must run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuedTrial {
-    /// Its number in the workspace.
+    /// Number in the workspace.
     pub id: i64,
-    /// What people call it.
+    /// Name that people gave it.
     pub name: String,
-    /// The scenario as it was written.
+    /// Scenario as it was written.
     pub scenario: String,
 }
 
 impl Workspace {
-    /// Queues a trial of a scenario that holds: `plan` is what `text` resolves to. Returns its
-    /// number.
+    /// Queues a trial and returns its number. `text` is the scenario, and `plan` the result of
+    /// resolving it.
     ///
     /// # Errors
-    /// When the name or a tag is empty or too long, or the ledger cannot be written.
+    /// When the name or a tag is invalid, or the ledger cannot be written.
     pub fn queue(
         &self,
         name: &str,
@@ -65,11 +65,12 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// Takes the trial that has waited longest; this process must run it.
+    /// Takes the trial that has waited longest and marks it as running; the caller must run it.
     ///
     /// # Errors
     /// When the ledger cannot be written.
     pub fn take(&self) -> Result<Option<QueuedTrial>, Error> {
+        // One statement selects and marks the row: two processes cannot take the same trial.
         let text = "
             UPDATE workspace_trials SET state = 'running', worker = ?1, started = ?2, ended = NULL
             WHERE id = (SELECT id FROM workspace_trials WHERE state = 'queued' ORDER BY id LIMIT 1)
@@ -87,7 +88,7 @@ impl Workspace {
         found.optional().map_err(broken)
     }
 
-    /// Notes the folder in which a trial is written from now on.
+    /// Notes the folder into which a trial is written from now on.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -98,7 +99,7 @@ impl Workspace {
         self.write(text, params![id, folder]).map(drop)
     }
 
-    /// Keeps a text that tells how far a trial is, for the case that its process is killed.
+    /// Keeps a text about the trial's progress, which survives if the process is killed.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -107,7 +108,7 @@ impl Workspace {
         self.write(text, params![id, progress]).map(drop)
     }
 
-    /// The last text that told how far a trial is.
+    /// Returns the last text of [`Workspace::note_progress`].
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -118,13 +119,14 @@ impl Workspace {
         Ok(found.optional().map_err(broken)?.flatten())
     }
 
-    /// Notes what came of a trial that this process has run, and returns its state.
+    /// Notes the results of a trial that this process has run, and returns its state.
     ///
     /// # Errors
     /// When the ledger cannot be written.
     pub fn ended(&self, id: i64, plan: &Plan, summary: &Summary) -> Result<TrialState, Error> {
         let state = state_of(summary);
-        // Another command may write to the folder later.
+        // [`Workspace::find`] compares this stamp, and reads the trial again if another command has
+        // rewritten it.
         let folder = self.trial(id)?.folder;
         let stamp = folder.map_or(0, |folder| stamp(&folder));
         self.note_headline(id, state, &Headline::of(summary).on(plan), stamp)?;
@@ -133,7 +135,7 @@ impl Workspace {
         Ok(state)
     }
 
-    /// Notes what there was of a trial that this process ends with itself.
+    /// Notes the partial results of a trial that stops because this process ends.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -153,7 +155,7 @@ impl Workspace {
         self.write(text, params![id]).map(drop)
     }
 
-    /// Notes that a trial failed, or was cancelled before it began.
+    /// Notes that a trial failed, and why.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -163,7 +165,7 @@ impl Workspace {
         self.write(text, params![id, now(), why]).map(drop)
     }
 
-    /// Cancels a trial that waits; whether it was waiting.
+    /// Cancels a waiting trial; returns false if it was not waiting.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -173,7 +175,8 @@ impl Workspace {
         self.write(text, params![id, now()]).map(|rows| rows > 0)
     }
 
-    /// Notes as interrupted what processes were running that are gone; how many there were.
+    /// Marks trials as interrupted whose process is gone, and returns their number; sweeps of such
+    /// processes are queued again.
     ///
     /// # Errors
     /// When the ledger cannot be read or written.
@@ -202,7 +205,8 @@ impl Workspace {
             count += lost.len();
             for folder in lost.into_iter().flatten() {
                 if let (Some(folder), _) = self.folder_of(Some(&folder)) {
-                    // One that cannot be recovered has no rows.
+                    // A table that cannot be recovered stays without rows; the trial is interrupted
+                    // either way.
                     let _ = tenter_report::recover_tables(&folder);
                 }
             }
@@ -212,7 +216,7 @@ impl Workspace {
         Ok(count)
     }
 
-    /// Keeps results at a glance; `stamp` is when the manifest of a trial that was found changed.
+    /// Notes state and headline of a trial; `stamp` is the change time of its manifest, or 0.
     pub(super) fn note_headline(
         &self,
         id: i64,
@@ -240,7 +244,7 @@ impl Workspace {
             shown.wall_s,
             serde_json::to_string(&shown.ideals).ok(),
             stamp,
-            // Never missing where results were read: see `renew_headlines`.
+            // Never NULL where results were read: `renew_headlines` takes NULL for an older layout.
             shown.jct_job.as_deref().unwrap_or_default(),
         ];
         self.write(text, values).map(drop)
@@ -256,7 +260,7 @@ impl Workspace {
     }
 }
 
-/// The state of a trial with this summary.
+/// Derives the state of a trial from its summary.
 pub(super) fn state_of(summary: &Summary) -> TrialState {
     if summary.complete {
         TrialState::Done

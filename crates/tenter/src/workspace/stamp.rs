@@ -1,11 +1,11 @@
-//! When a trial folder changed.
+//! Change times of trial folders.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use tenter_report::MANIFEST_FILE;
 
-/// When the manifest of a trial changed, in nanoseconds since 1970.
+/// Returns the time at which a trial's manifest changed, in ns since 1970; 1 if it cannot be read.
 pub(super) fn stamp(folder: &Path) -> i64 {
     let changed =
         std::fs::symlink_metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());

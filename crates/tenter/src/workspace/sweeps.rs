@@ -15,40 +15,41 @@ use crate::sweep::SweepRun;
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
-/// A sweep of a workspace.
+/// A sweep of a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceSweep {
-    /// Its number in the workspace.
+    /// Number in the workspace, counted separately from trials.
     pub id: i64,
-    /// What people call it.
+    /// Name, from the description; need not be unique.
     pub name: String,
-    /// How far it is.
+    /// State of the sweep as a whole.
     pub state: TrialState,
-    /// Its description in YAML.
+    /// Description in YAML, as it was queued.
     pub description: String,
-    /// The scenario that is varied, in YAML; empty where the description names a preset.
+    /// Varied scenario in YAML; empty if the description names a preset.
     pub scenario: String,
-    /// Where its results are; none before it has run.
+    /// Folder with the results; `None` before it runs.
     pub folder: Option<PathBuf>,
-    /// When it was queued, in seconds since 1970.
+    /// Time at which it was queued, in seconds since 1970.
     pub created: f64,
-    /// When it ended.
+    /// Time of its end, in seconds since 1970.
     pub ended: Option<f64>,
-    /// Why it failed.
+    /// Reason why it failed, or why its folder is refused.
     pub error: Option<String>,
-    /// Its trials.
+    /// Number of its trials.
     pub trials: u64,
-    /// Those that have run.
+    /// Trials that have run, as last noted.
     pub done: u64,
-    /// Those that have failed.
+    /// Trials that have failed, as last noted.
     pub failed: u64,
 }
 
-/// A sweep from its description, and the scenario that it varies: a text, or a preset that the
-/// description names as `preset:NAME`. No file is read.
+/// Makes a sweep from its description and the scenario that it varies. An empty `scenario` takes
+/// the preset that the description names as `preset:NAME`. No file is read, since the texts may
+/// come from a stranger.
 ///
 /// # Errors
-/// When the description does not hold, or the scenario is neither.
+/// When the description is invalid, or it names a file and no scenario is given.
 pub fn sweep_of(description: &str, scenario: &str) -> Result<SweepRun, Error> {
     let names_scenario = description
         .lines()
@@ -56,6 +57,8 @@ pub fn sweep_of(description: &str, scenario: &str) -> Result<SweepRun, Error> {
     let with_scenario = if names_scenario || scenario.is_empty() {
         description.to_owned()
     } else {
+        // The description must name a scenario; this one is not looked up, as `scenario` has the
+        // text.
         format!("{}\nscenario: given\n", description.trim_end())
     };
     let sweep = Sweep::read(&with_scenario, "sweep", Format::Yaml)?;
@@ -77,10 +80,11 @@ const COLUMNS: &str =
     "id, name, state, description, scenario, folder, created, ended, error, trials, done, failed";
 
 impl Workspace {
-    /// Queues a sweep that holds, and returns its number.
+    /// Queues a sweep and returns its number. The caller has checked `run`, made from the two
+    /// texts.
     ///
     /// # Errors
-    /// When its name is too long, or the ledger cannot be written.
+    /// When its name is invalid, or the ledger cannot be written.
     pub fn queue_sweep(
         &self,
         run: &SweepRun,
@@ -104,11 +108,12 @@ impl Workspace {
         id.map_err(broken)
     }
 
-    /// Takes the sweep that has waited longest; this process must run it.
+    /// Takes the sweep that has waited longest and marks it as running; the caller must run it.
     ///
     /// # Errors
     /// When the ledger cannot be written.
     pub fn take_sweep(&self) -> Result<Option<WorkspaceSweep>, Error> {
+        // One statement selects and marks the row: two processes cannot take the same sweep.
         let text = format!(
             "UPDATE workspace_sweeps SET state = 'running', worker = ?1, ended = NULL, error = NULL
             WHERE id = (SELECT id FROM workspace_sweeps WHERE state = 'queued' ORDER BY id LIMIT 1)
@@ -123,7 +128,7 @@ impl Workspace {
         found.optional().map_err(broken)
     }
 
-    /// The folder of a sweep, which is made where it has none, and notes it.
+    /// Returns the folder of a sweep; makes and notes one if it has none.
     ///
     /// # Errors
     /// When the folder cannot be made, or the ledger cannot be written.
@@ -140,7 +145,7 @@ impl Workspace {
         Ok(folder)
     }
 
-    /// Notes how far a sweep is.
+    /// Notes how many trials of a sweep have run and have failed.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -150,7 +155,7 @@ impl Workspace {
         self.write(text, values).map(drop)
     }
 
-    /// Notes how a sweep ended, and why where it failed.
+    /// Notes the final state of a sweep, and why it failed if it did.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -160,7 +165,7 @@ impl Workspace {
             .map(drop)
     }
 
-    /// Cancels a sweep that waits; whether it was waiting.
+    /// Cancels a waiting sweep; returns false if it was not waiting.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -170,7 +175,7 @@ impl Workspace {
         self.write(text, params![id, now()]).map(|rows| rows > 0)
     }
 
-    /// The sweeps, the newest first.
+    /// Lists all sweeps, the newest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -186,7 +191,7 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// A sweep; none where there is no such.
+    /// Returns a sweep by its number; `None` if there is no such sweep.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -199,7 +204,8 @@ impl Workspace {
         found.optional().map_err(broken)
     }
 
-    /// Sweeps of processes that are gone wait again: what has run of them is in the ledger.
+    /// Queues sweeps of processes that are gone: trials that have run are in the ledger and do not
+    /// run again.
     pub(super) fn requeue_lost_sweeps(&self) -> Result<(), Error> {
         let ledger = self.ledger();
         let running = || -> rusqlite::Result<Vec<String>> {

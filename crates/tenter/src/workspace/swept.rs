@@ -1,4 +1,4 @@
-//! Trials of the sweeps of a workspace: a row among its trials for each, and what was read of it.
+//! Trials of a workspace's sweeps: for each, its readings and a row among the other trials.
 
 use rusqlite::{OptionalExtension, params};
 use tenter_record::{Notes, Summary};
@@ -16,7 +16,7 @@ use crate::sweep::{Swept, SweptOutcome};
 use crate::{Error, Plan};
 
 impl Workspace {
-    /// Notes a trial of a sweep that has ended, unless it is known; the number of its row, if that
+    /// Notes an ended trial of a sweep, unless it is known. Returns the number of its row if that
     /// is new.
     ///
     /// # Errors
@@ -41,6 +41,8 @@ impl Workspace {
                 });
             row.optional().map_err(broken)?
         };
+        // The same digest means the same results; a failed trial has an empty one, and is replaced
+        // once it has run.
         if known.is_some_and(|known| known == digest) {
             return Ok(None);
         }
@@ -68,7 +70,7 @@ impl Workspace {
         Ok(Some(id))
     }
 
-    /// Adds the row of a trial of a sweep.
+    /// Adds the row of a trial to the trials of the workspace.
     fn add_swept(
         &self,
         sweep: &WorkspaceSweep,
@@ -80,7 +82,8 @@ impl Workspace {
         let folder = folder.filter(|folder| folder.join(MANIFEST_FILE).is_file());
         let relative = folder.and_then(|folder| folder.strip_prefix(&self.folder).ok());
         let relative = relative.map(|folder| folder.to_string_lossy().into_owned());
-        // Equal trials of a sweep share a folder, which the first of them has.
+        // Equal trials of a sweep share a folder, and the column is unique: the first of them has
+        // it.
         let text = "INSERT INTO workspace_trials (name, state, scenario, folder, created)
             VALUES (?1, 'done', ?2,
                 CASE WHEN EXISTS (SELECT 1 FROM workspace_trials WHERE folder = ?3) THEN NULL ELSE ?3 END,
@@ -113,8 +116,8 @@ impl Workspace {
         Ok(id)
     }
 
-    /// What was read of the trials of a sweep so far, and the row of each among the trials, if it
-    /// has one.
+    /// Returns the readings of a sweep's trials so far, each with the number of its row among the
+    /// trials, unless that was removed. Failed trials are left out.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -148,7 +151,8 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// The summary of a trial of a sweep, which has it without a folder.
+    /// Returns the summary of a sweep's trial from the ledger, where it is even if no folder was
+    /// kept.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -163,7 +167,7 @@ impl Workspace {
     }
 }
 
-/// The sweep, the point and the seed; cut where they are longer than a name may be.
+/// Name of the row: sweep, point and seed, cut to the longest name that is allowed.
 fn name_of(sweep: &WorkspaceSweep, swept: &Swept<'_>) -> String {
     let point = if swept.title.is_empty() {
         String::new()
@@ -175,7 +179,7 @@ fn name_of(sweep: &WorkspaceSweep, swept: &Swept<'_>) -> String {
     name.chars().take(NAME_MAX).collect()
 }
 
-/// A number as the ledger has it.
+/// Converts an index to the integer type of `SQLite`.
 fn number(of: usize) -> i64 {
     i64::try_from(of).unwrap_or(i64::MAX)
 }

@@ -1,28 +1,28 @@
-//! A trial of a workspace.
+//! Trials of a workspace.
 
 use std::path::PathBuf;
 
-/// How far a trial of a workspace is.
+/// State of a trial or sweep in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialState {
     /// It waits to be run.
     Queued,
     /// A process runs it.
     Running,
-    /// Every job was done.
+    /// It has ended, and every job was done.
     Done,
-    /// It has ended, and a job was not done: a deadlock, a time limit.
+    /// It has ended, but a job was not done, for instance after a deadlock or a time limit.
     Incomplete,
-    /// It could not be run, or failed.
+    /// It could not be run, or the run failed.
     Failed,
-    /// A person has stopped it; what it had until then is kept.
+    /// A person stopped it; the results up to then are kept.
     Cancelled,
     /// The process that ran it is gone.
     Interrupted,
 }
 
 impl TrialState {
-    /// All of them.
+    /// All states, in the order of a trial's life.
     pub const ALL: [TrialState; 7] = [
         TrialState::Queued,
         TrialState::Running,
@@ -33,7 +33,7 @@ impl TrialState {
         TrialState::Interrupted,
     ];
 
-    /// What it is called in the ledger, on the command line and by the server.
+    /// Word for the state in the ledger, on the command line and in the server's answers.
     pub fn word(self) -> &'static str {
         match self {
             TrialState::Queued => "queued",
@@ -46,7 +46,7 @@ impl TrialState {
         }
     }
 
-    /// The state of that name.
+    /// Returns the state for a [word](TrialState::word).
     pub fn of_word(word: &str) -> Option<TrialState> {
         TrialState::ALL
             .into_iter()
@@ -54,64 +54,66 @@ impl TrialState {
     }
 }
 
-/// What a list shows of the results of a trial, as the head of its report does: the completion time
-/// of the measured job that took longest, and the measured collective with the lowest share of its
-/// ideal. Both name their job, for they may be of different ones.
+/// Results of a trial at a glance, in lists and at the head of its report: the completion time of
+/// the measured job that took longest, and the measured collective with the lowest share of its
+/// ideal. Both name their job, since these may differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Headline {
-    /// The fabric in one line; empty where it is not known.
+    /// The fabric in one line; empty if it is not known.
     pub fabric: String,
-    /// NICs of the fabric.
+    /// NICs in the fabric.
     pub hosts: Option<u64>,
-    /// Jobs.
+    /// Jobs in the scenario, background jobs included.
     pub jobs: Option<u64>,
-    /// The longest completion time of a measured job in nanoseconds.
+    /// Longest completion time among the measured jobs, in ns.
     pub jct_ns: Option<f64>,
-    /// The name of that job.
+    /// Name of that job.
     pub jct_job: Option<String>,
-    /// The collective that the following three are of: the measured one with the lowest share of
-    /// its ideal, or the largest where none has an ideal. For instance `all-reduce, 256 MiB`; where
-    /// several jobs are measured, `train: all-reduce, 256 MiB`.
+    /// The collective that `ideal_percent`, `algbw_gbytes_per_s` and `busbw_gbytes_per_s` describe:
+    /// the measured one with the lowest share of its ideal, or the largest if none has an ideal.
+    /// For instance `all-reduce, 256 MiB`, or `train: all-reduce, 256 MiB` if several jobs are
+    /// measured.
     pub collective: Option<String>,
-    /// Its ideal time over its time, in percent.
+    /// Ideal time over completion time, in percent.
     pub ideal_percent: Option<f64>,
-    /// Its algorithm bandwidth in GB/s.
+    /// Algorithm bandwidth, in GB/s (10⁹ bytes).
     pub algbw_gbytes_per_s: Option<f64>,
-    /// Its bus bandwidth in GB/s.
+    /// Bus bandwidth by the nccl-tests factor, in GB/s (10⁹ bytes).
     pub busbw_gbytes_per_s: Option<f64>,
-    /// The percentages of the first measured collectives in run order, at most 64.
+    /// Ideal percentages of the first measured collectives in run order, at most 64; `None` for
+    /// those without an ideal.
     pub ideals: Vec<Option<f64>>,
     /// Digest of all results, in hexadecimal.
     pub digest: Option<String>,
-    /// Seed of every random stream.
+    /// Seed from which every random stream derives.
     pub seed: Option<u64>,
-    /// Wall time of the simulation in seconds.
+    /// Wall time of the simulation, in seconds.
     pub wall_s: Option<f64>,
 }
 
 /// A trial of a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceTrial {
-    /// Its number in the workspace; it is never given to another one.
+    /// Number in the workspace; numbers of removed trials are not used again.
     pub id: i64,
-    /// What people call it.
+    /// Name that people gave it; need not be unique.
     pub name: String,
-    /// How far it is.
+    /// State of the trial.
     pub state: TrialState,
-    /// Words that people have given it, in the order of the alphabet.
+    /// Tags that people gave it, in alphabetical order.
     pub tags: Vec<String>,
-    /// When it was queued or found, in seconds since 1970.
+    /// Time at which it was queued or found, in seconds since 1970.
     pub created: f64,
-    /// When it began to run.
+    /// Time at which it began to run, in seconds since 1970.
     pub started: Option<f64>,
-    /// When it ended.
+    /// Time of its end, in seconds since 1970.
     pub ended: Option<f64>,
-    /// Why it failed.
+    /// Reason why it failed, was stopped, or has a folder that is refused.
     pub error: Option<String>,
-    /// Its folder; none before it has run.
+    /// Folder of the trial; `None` before it runs, or if it was refused.
     pub folder: Option<PathBuf>,
-    /// The sweep that it is part of.
+    /// Number of the sweep to which it belongs, if any.
     pub sweep: Option<i64>,
-    /// Its results at a glance.
+    /// Results at a glance.
     pub headline: Headline,
 }
