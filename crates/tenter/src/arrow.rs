@@ -11,7 +11,7 @@ use crate::Trial;
 use crate::stored::array;
 use tenter_sim::names;
 
-/// Returns a table's schema: names, types and order of the columns as in its Parquet file.
+/// Returns a table's schema: column names, types and order as in its Parquet file.
 ///
 /// Each field has the metadata keys `tenter.meaning` and, if the column has a unit, `tenter.unit`.
 pub fn arrow_schema<R: Row>() -> Schema {
@@ -51,7 +51,8 @@ pub fn record_batch<R: Row>(rows: &[R], names: &Names) -> Result<RecordBatch, Ar
 }
 
 impl Trial {
-    /// Returns a table of this trial as one batch, for instance `trial.record_batch::<PortRow>()`.
+    /// Returns one of this trial's tables as one batch, for instance
+    /// `trial.record_batch::<PortRow>()`.
     ///
     /// The schema has the metadata keys `tenter.version`, `tenter.digest` and `tenter.seed`. Needs
     /// the feature `arrow`.
@@ -63,7 +64,7 @@ impl Trial {
         batch.with_schema(self.arrow_schema::<R>())
     }
 
-    /// Returns a table's schema with the metadata of this trial. Needs the feature `arrow`.
+    /// Returns a table's schema with this trial's metadata. Needs the feature `arrow`.
     pub fn arrow_schema<R: Row>(&self) -> SchemaRef {
         let summary = &self.summary;
         let metadata = [
@@ -85,7 +86,7 @@ impl Trial {
         with_table(name, Batch(self))
     }
 
-    /// Lists the names of all tables.
+    /// Lists all table names.
     pub fn table_names() -> impl Iterator<Item = &'static str> {
         tenter_record::table_names()
     }

@@ -1,4 +1,5 @@
-//! Budgets of requests: the machine's free memory, and the processor time of the answering thread.
+//! Request budgets: the machine's free memory, and the processor time spent by the answering
+//! thread.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use tenter_units::{Budget, Bytes, Limits, Resource, Time};
 /// Processor time that checking a scenario may take by default.
 pub const CHECK_TIME: Time = Time::from_us(5_000_000);
 
-/// Limits of this machine: its free memory; everything else is unlimited.
+/// Returns this machine's limits: its free memory; everything else is unlimited.
 pub fn machine_limits() -> Limits {
     let memory = available_memory_bytes().unwrap_or(u64::MAX);
     Limits {
@@ -20,7 +21,7 @@ pub fn machine_limits() -> Limits {
     }
 }
 
-/// Limits of a check: the machine's free memory, and [`CHECK_TIME`].
+/// Returns the limits for a check: the machine's free memory, and [`CHECK_TIME`].
 pub fn check_limits() -> Limits {
     Limits {
         time: CHECK_TIME,
@@ -28,12 +29,13 @@ pub fn check_limits() -> Limits {
     }
 }
 
-/// Budget of work that ends in a run: the machine's free memory, and unlimited time.
+/// Makes the budget for work that ends in a run: the machine's free memory, and unlimited time.
 pub fn run_budget() -> Budget {
     Budget::new(machine_limits())
 }
 
-/// Unlimited budget of a forced run: a person has seen what it takes, and wants it all the same.
+/// Makes the unlimited budget for a forced run: a person has seen what it takes, and wants it all
+/// the same.
 pub fn forced_budget() -> Budget {
     Budget::new(Limits::NONE)
 }
@@ -48,7 +50,7 @@ pub fn way_to_more<'w>(budget: &Budget, time: &'w str, memory: &'w str) -> Optio
     }
 }
 
-/// Makes the budget of a check by the calling thread, whose processor time counts from now on. The
+/// Makes the budget for a check by the calling thread, whose processor time counts from now on. The
 /// check ends once `cancelled` is set, because the client has left.
 pub fn check_budget(limits: Limits, cancelled: Arc<AtomicBool>) -> Budget {
     let began = thread_time();
@@ -59,7 +61,7 @@ pub fn check_budget(limits: Limits, cancelled: Arc<AtomicBool>) -> Budget {
     Budget::new(limits).with_clock(Arc::new(clock))
 }
 
-/// Start of a measurement: processor time of a thread in ns, or the wall clock if the system does
+/// Start of a measurement: a thread's processor time in ns, or the wall clock if the system does
 /// not report it.
 #[derive(Clone, Copy, Debug)]
 enum ThreadTime {
@@ -85,7 +87,7 @@ impl ThreadTime {
     }
 }
 
-/// Returns the processor time of this thread, in ns, from Linux's `schedstat`.
+/// Returns this thread's processor time, in ns, from Linux's `schedstat`.
 fn processor_ns() -> Option<u64> {
     // The first field is the time on a processor; waiting for one must not use up a client's
     // budget.

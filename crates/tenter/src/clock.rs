@@ -1,4 +1,4 @@
-//! Default thread count of a run, and the clock by which the engine sees whether more threads pay
+//! Default thread count for runs, and the clock by which the engine sees whether more threads pay
 //! off.
 
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ pub fn usual_threads() -> u16 {
     u16::try_from(cores).map_or(MOST, |cores| cores.min(MOST))
 }
 
-/// Options of a run on at most `threads` threads: the engine stays on one wherever more are no
+/// Makes options for at most `threads` threads: the engine stays on one wherever more are no
 /// faster.
 pub(crate) fn options(threads: u16) -> Options {
     Options {

@@ -20,12 +20,12 @@ pub enum Error {
     /// The scenario's file, or the stream in its place, cannot be read.
     #[error("cannot read {}: {remedy}", path.display())]
     Unreadable {
-        /// Path of the file, or the name of the stream.
+        /// Path to the file, or the stream's name.
         path: PathBuf,
         /// Cause, and what to do.
         remedy: String,
     },
-    /// The scenario is invalid: all of its problems at once, with their places.
+    /// The scenario is invalid: all its problems at once, with their places.
     #[error("{}", .0.render())]
     Scenario(Diagnostics),
     /// The plan cannot be explained: hosts do not reach each other, a collective cannot be run, or
@@ -38,7 +38,7 @@ pub enum Error {
         binary_size(*needed), binary_size(*available)
     )]
     Memory {
-        /// Expected memory of the run, in bytes.
+        /// Memory that the run is expected to take, in bytes.
         needed: u64,
         /// Memory that the system and its limits have left, in bytes.
         available: u64,
@@ -57,7 +57,7 @@ pub enum Error {
     NotWritten {
         /// The whole trial, in memory.
         trial: Box<Trial>,
-        /// Error of the file that could not be written.
+        /// Error that writing the file gave.
         source: TrialError,
     },
     /// The trial has run, and a further run that measures what jobs cost each other failed.
@@ -65,38 +65,38 @@ pub enum Error {
     NotMeasured {
         /// The trial, marked as incomplete.
         trial: Box<Trial>,
-        /// Error of the further run.
+        /// Error from the further run.
         source: Box<Error>,
     },
-    /// Some trials of an experiment have run, and the next one failed.
+    /// An experiment has run some trials, and the next one failed.
     #[error("{source}")]
     Experiment {
         /// Trials that have run, point by point.
         results: Box<Results>,
-        /// Error of the trial that failed.
+        /// Error from the trial that failed.
         source: Box<Error>,
     },
     /// A study's description, scenario or tables are invalid.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// The description of a sweep is invalid.
+    /// A sweep's description is invalid.
     #[error(transparent)]
     Sweep(#[from] SweepError),
-    /// A trial of a sweep is invalid or failed.
+    /// A sweep's trial is invalid or failed.
     #[error("{}", of_trial(name, source))]
     Trial {
-        /// Name of the trial: its variant and its point.
+        /// The trial's variant and point.
         name: String,
-        /// Error of that trial.
+        /// Error from that trial.
         source: Box<Error>,
     },
     /// A request would take more than its budget has, or its caller has left.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// A request does not fit the scenario or the state of a folder; the text says why.
+    /// A request does not fit the scenario or a folder's state; the text says why.
     #[error("{0}")]
     Asked(String),
-    /// The thread of a run ended without a trial: a defect of the simulator.
+    /// The run's thread ended without a trial: a defect in the simulator.
     #[error(
         "internal error: {0}; unless an observer of yours failed, please report the scenario with its seed as a defect"
     )]
@@ -146,7 +146,7 @@ impl From<Diagnostics> for Error {
     }
 }
 
-/// Renders the error of a trial with the trial's name, repeated in each of its problems.
+/// Renders a trial's error with the trial's name, repeated in each problem.
 fn of_trial(name: &str, source: &Error) -> String {
     match source {
         Error::Scenario(problems) => problems.render_as(&format!("error: {name}")),

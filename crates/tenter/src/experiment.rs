@@ -1,4 +1,4 @@
-//! Runs one scenario several times: over seeds, and over grids of settings.
+//! Runs one scenario several times: over seeds, and over grids with varied settings.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -14,8 +14,7 @@ use crate::points;
 use crate::results::{Point, Results};
 use crate::{Error, Plan, Run, Scenario, Trial, usual_threads};
 
-/// A scenario that is run several times: with each of several seeds, at each point of a settings
-/// grid.
+/// A scenario that is run several times: with several seeds, and at each point in a settings grid.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Experiment {
@@ -80,11 +79,9 @@ impl Experiment {
 
     /// Writes the trials to `FOLDER/seed-N`, with a table over all seeds. If keys are varied, each
     /// point has a folder to itself: `point-1`, `point-2`, …, and `points.json` lists their
-    /// settings. Finished trials that an earlier run of the same experiment left there are not run
-    /// again.
+    /// settings. Finished trials that an earlier run left there are not run again.
     ///
-    /// Only the summary of each trial stays in memory; [`Trial::open`] reads its tables from its
-    /// folder.
+    /// Only each trial's summary stays in memory; [`Trial::open`] reads its tables from its folder.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Experiment {
         self.folder = Folder::At(folder.into());
         self
@@ -159,7 +156,7 @@ impl Experiment {
         Ok(results)
     }
 
-    /// Returns all combinations of the varied values; the last axis runs fastest.
+    /// Combines the varied values to all points; the last axis runs fastest.
     fn grid(&self) -> Vec<Vec<(String, String)>> {
         let mut grid = vec![Vec::new()];
         for (path, values) in &self.axes {
@@ -228,7 +225,7 @@ impl Experiment {
         end
     }
 
-    /// Runs all seeds of a point and returns true if it was stopped.
+    /// Runs a point's seeds one by one and returns true if it was stopped.
     fn seeds_of(
         &self,
         point: &mut Point,
@@ -283,7 +280,7 @@ impl Experiment {
     }
 }
 
-/// Title of a trial for observers: its settings, its seed, and its number among the seeds.
+/// Names a trial for observers: its settings, its seed, and its number among the seeds.
 fn title(settings: &[(String, String)], seed: u64, nth: u64, of: u32) -> String {
     let settings: Vec<String> = settings
         .iter()
@@ -298,8 +295,8 @@ fn title(settings: &[(String, String)], seed: u64, nth: u64, of: u32) -> String 
     }
 }
 
-/// Takes and locks a folder for trials of `seeds`, and removes trials of other seeds from it. A
-/// folder that holds anything else is refused and left alone.
+/// Takes and locks a folder for trials with these `seeds`, and removes trials with other seeds from
+/// it. A folder that holds anything else is refused and left alone.
 fn begin(folder: &Path, seeds: RangeInclusive<u64>) -> Result<Option<File>, Error> {
     if !takes_seeds(folder)? {
         let folder = folder.display();

@@ -108,7 +108,7 @@ impl Plan {
         self.checked(budget)?.explain(budget)
     }
 
-    /// Estimates how much faster each number of `threads` would be than one, given a core for each
+    /// Estimates how much faster each number in `threads` would be than one, given a core for each
     /// thread. Each estimate runs the beginning of the trial on one thread, for about two seconds.
     /// The list is empty at flow level, which has one thread.
     ///
@@ -131,7 +131,7 @@ impl Plan {
         Ok(memory_bytes(self.resolved()).map_err(ExplainError::from)?)
     }
 
-    /// Estimates the packet-hops of a run.
+    /// Estimates the packet-hops that a run has.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
@@ -201,7 +201,7 @@ impl Checked<'_> {
     }
 }
 
-/// Words the measured error of flow level for plans like this one, without a full stop.
+/// Words the measured error that flow level has on plans like this one, without a full stop.
 fn error_of_flows(plan: &tenter_plan::Plan) -> String {
     match known_error(plan) {
         Some(known) => format!("this trial is at flow level, at which {known}"),

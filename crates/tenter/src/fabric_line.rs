@@ -11,7 +11,7 @@ impl Plan {
     }
 }
 
-/// Describes the fabric of `plan` in one line, for instance
+/// Describes a plan's fabric in one line, for instance
 /// `leaf-spine, 64 NICs, 12 switches, 128 cables at 400 Gb/s`.
 pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
     let cables = plan.topology.cables.iter();
@@ -28,8 +28,8 @@ pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
     )
 }
 
-/// Counts the parts of the fabric: `64 NICs, 12 switches, 128 cables`, with the NPUs behind each
-/// NIC if there are several.
+/// Counts the fabric's parts: `64 NICs, 12 switches, 128 cables`, with the NPUs behind each NIC if
+/// there are several.
 pub fn fabric_parts(plan: &tenter_plan::Plan) -> String {
     let topology = &plan.topology;
     let shared = match plan.npus_per_nic {

@@ -1,4 +1,4 @@
-//! Imports fabrics from files of other programs, and exports them.
+//! Imports fabrics from other programs' files, and exports them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,18 +12,18 @@ use crate::operations::quoted;
 use crate::scenario::open_named;
 use crate::{Error, Plan};
 
-/// File format of a fabric.
+/// Fabric file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricFormat {
     /// `InfraGraph` 3 infrastructures, YAML or JSON.
     InfraGraph,
     /// NCCL topology files, which describe one server; import only.
     NcclTopo,
-    /// Topology files of ns-3 HPCC and its descendants.
+    /// Topology files for ns-3 HPCC and its descendants.
     Ns3Topology,
     /// `NetBox` cables as CSV; import only.
     NetBox,
-    /// Fat trees of htsim.
+    /// htsim fat trees.
     Topo,
 }
 
@@ -93,8 +93,8 @@ fn quoted_word(value: &str) -> String {
     }
 }
 
-/// Reads a fabric, or a server, as sections of a scenario. `settings`, each `KEY=VALUE`, give what
-/// the format lacks, such as rates and delays; what is read is taken from `budget`.
+/// Reads a fabric, or a server, as scenario sections. `settings`, each `KEY=VALUE`, give what the
+/// format lacks, such as rates and delays; what is read is taken from `budget`.
 ///
 /// # Errors
 /// When the format has no such setting, a file cannot be read, or a file violates the format (the
@@ -150,8 +150,8 @@ fn of(file: Option<&(String, Vec<u8>)>) -> Option<Source<'_>> {
     file.map(|(name, bytes)| Source { name, bytes })
 }
 
-/// Writes the fabric of a plan in the given format; returns the text and notes on what it leaves
-/// out. `as_json` picks JSON for formats that are YAML or JSON.
+/// Writes a plan's fabric in the given format; returns the text and notes on what it leaves out.
+/// `as_json` picks JSON for formats that are YAML or JSON.
 ///
 /// # Errors
 /// When the format cannot express the fabric, or can only be imported.

@@ -1,4 +1,4 @@
-//! Handles of runs on threads of their own.
+//! Handles to runs on separate threads.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::observer::{Observer, Running};
 use crate::prepared::Prepared;
 use crate::{Error, Plan, Trial};
 
-/// A run on a thread of its own. Dropping the handle cancels the run, and waits until it has ended.
+/// A run on its own thread. Dropping the handle cancels the run, and waits until it has ended.
 #[derive(Debug)]
 #[must_use = "dropping the handle cancels the run"]
 pub struct RunHandle {
@@ -23,7 +23,7 @@ pub struct RunHandle {
     work: Option<Work>,
 }
 
-/// Source of the trial that the handle returns.
+/// Source from which the handle gets the trial.
 #[derive(Debug)]
 enum Work {
     Thread(JoinHandle<Result<Trial, Error>>),
@@ -52,7 +52,7 @@ struct Shared {
 }
 
 impl RunHandle {
-    /// Makes the handle of a trial that is reused and not run again.
+    /// Makes the handle for a trial that is reused and not run again.
     pub(crate) fn finished(trial: Trial) -> RunHandle {
         let shared = Arc::new(Shared::default());
         shared.end(&trial.summary);
@@ -141,7 +141,7 @@ impl Drop for RunHandle {
     }
 }
 
-/// Returns the message of a thread's panic.
+/// Returns the message with which a thread panicked.
 fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

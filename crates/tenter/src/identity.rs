@@ -6,8 +6,8 @@ use tenter_plan::Plan;
 use tenter_report::RunIdentity;
 use tenter_sim::Interference;
 
-/// Describes a run for its manifest: scenario, seed, program, command, and the further runs of
-/// `asked`.
+/// Describes a run for its manifest: scenario, seed, program, command, and the further runs that
+/// were `asked` for.
 pub(crate) fn identity(plan: &Plan, asked: Interference) -> RunIdentity {
     RunIdentity {
         scenario: plan.name.clone(),
@@ -24,7 +24,7 @@ pub(crate) fn identity(plan: &Plan, asked: Interference) -> RunIdentity {
     }
 }
 
-/// Returns the command line of this process; bytes that are not UTF-8 show as `�`.
+/// Returns this process's command line; bytes that are not UTF-8 show as `�`.
 fn command() -> Vec<String> {
     let arguments = std::env::args_os();
     arguments
@@ -32,7 +32,7 @@ fn command() -> Vec<String> {
         .collect()
 }
 
-/// Returns the version of Tenter, with the commit that it was built from if known:
+/// Returns Tenter's version, with the commit that it was built from if known:
 /// `0.1.0 (1a2b3c4d5e6f)`. A plus after the commit marks a build with uncommitted changes.
 pub fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -45,7 +45,7 @@ pub fn version() -> &'static str {
     &VERSION
 }
 
-/// Returns the digest of the sources that this library was built from.
+/// Returns the digest over the sources that this library was built from.
 pub(crate) fn sources() -> &'static str {
     env!("TENTER_SOURCES")
 }

@@ -13,9 +13,9 @@ use crate::observer::{Observer, Running};
 /// Reason that a partial trial states if its own jobs ended but a further run was stopped.
 const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
 
-/// Runs the further runs of `asked` after the run with all jobs, whose result is `outcome`, and
-/// adds their rows to it. If a further run was stopped or failed, the trial becomes partial: its
-/// folder must not pass for one that has all that was asked for.
+/// Runs the further runs `asked` for after the run with all jobs, which gave `outcome`, and adds
+/// their rows to it. If a further run was stopped or failed, the trial becomes partial: its folder
+/// must not pass for one that has everything.
 pub(crate) fn add(
     plan: &Plan,
     asked: Interference,
@@ -46,7 +46,7 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Runs each set of jobs in `runs` and returns the rows; `None` if the observer stopped them.
+/// Runs each job set in `runs` and returns the rows; `None` if the observer stopped them.
 fn run_all(
     plan: &Plan,
     runs: Vec<Vec<usize>>,

@@ -28,8 +28,8 @@
 //! # Ok::<(), tenter::Error>(())
 //! ```
 //!
-//! Rows are typed, and [`Row::COLUMNS`] gives the name, unit and meaning of each column. With the
-//! feature `arrow`, each [`Table`] of a trial can be read as an Arrow record batch.
+//! Rows are typed, and [`Row::COLUMNS`] gives each column's name, unit and meaning. With the
+//! feature `arrow`, each [`Table`] in a trial can be read as an Arrow record batch.
 //!
 //! The same plan gives the same [digest](Trial::digest) on any number of threads.
 

@@ -1,4 +1,4 @@
-//! Memory that all trials of this process take together.
+//! Memory that all trials in this process take together.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,14 +11,14 @@ const PERCENT: u64 = 90;
 /// Interval at which a waiting trial checks `is_over` and the available memory.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Reservations of all trials of the process: those of sweeps, of studies and of a workspace's
-/// queue.
+/// Reservations by all trials in this process: those that sweeps, studies and a workspace's queue
+/// run.
 static TRIALS: Pool = Pool::new();
 
 /// Waits until a trial that is expected to take `bytes` fits beside those that this process runs,
-/// and reserves them. The first trial is admitted whatever its size: the memory check of the run
-/// itself refuses it if it does not fit. Returns `None`, with nothing reserved, once `is_over`
-/// returns true.
+/// and reserves them. The first trial is admitted whatever its size: the run's own memory check
+/// refuses it if it does not fit. Returns `None`, with nothing reserved, once `is_over` returns
+/// true.
 pub fn reserve_memory(bytes: u64, is_over: impl Fn() -> bool) -> Option<ReservedMemory> {
     TRIALS.reserve(bytes, available_memory_bytes, is_over)
 }
@@ -50,9 +50,9 @@ struct Pool {
 #[derive(Debug)]
 struct State {
     trials: usize,
-    /// Expected memory of these trials together.
+    /// Memory that these trials are expected to take together, in bytes.
     bytes: u64,
-    /// Most memory of these trials together.
+    /// Memory that these trials may take together, in bytes.
     limit: u64,
 }
 

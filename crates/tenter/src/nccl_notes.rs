@@ -30,7 +30,7 @@ pub(crate) fn of(loaded: &Loaded) -> Vec<NoteRow> {
     taken.collect()
 }
 
-/// True if the scenario names the algorithm of each collective of a job.
+/// True if the scenario names an algorithm for each of a job's collectives.
 fn is_list_named(loaded: &Loaded, job: usize) -> bool {
     let start = format!("jobs[{job}].collectives[");
     let keys = |key: &str| {
@@ -64,7 +64,7 @@ fn of_list(job: &Job) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}; {help}", parts.join(", ")))
 }
 
-/// Describes the graph's collectives by algorithm, if NCCL's model chooses any of them.
+/// Counts the graph's collectives by algorithm, if NCCL's model chooses any.
 fn of_graph(operations: &Operations) -> Option<String> {
     let collectives = operations.graph.collectives();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();

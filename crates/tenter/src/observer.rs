@@ -1,4 +1,4 @@
-//! Callbacks of running trials.
+//! Callbacks from running trials.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 /// Follows trials while they run, takes their rows, and may stop them. By default every method does
 /// nothing.
 ///
-/// All calls come from the thread that runs the trial, between windows of the engine.
+/// All calls come from the thread that runs the trial, between engine windows.
 pub trait Observer {
     /// A simulation begins: a trial, or a further run with some of its jobs only. `title` tells
     /// several simulations apart, and is empty for a single one.
     fn begins(&mut self, _title: &str) {}
 
-    /// Takes the rows of flows that have ended since the last call. Their order is the same on any
+    /// Takes the rows for flows that have ended since the last call. Their order is the same on any
     /// number of threads. Further runs pass no rows.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Takes port samples, of one or more sampling instants.
+    /// Takes port samples, from one or more sampling instants.
     ///
     /// # Errors
     /// When the rows cannot be kept: that ends the trial.
@@ -32,14 +32,14 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Takes the progress of the simulation, and may end it there with [`Control::Stop`]; the
-    /// results so far become a partial trial.
+    /// Takes the simulation's progress, and may end it there with [`Control::Stop`]; the results so
+    /// far become a partial trial.
     fn progress(&mut self, _at: &Running<'_>) -> Control {
         Control::Continue
     }
 
-    /// Returns true if no further simulation shall begin. It is asked between the trials of an
-    /// experiment or a study and between further runs, since a short simulation ends without
+    /// Returns true if no further simulation shall begin. It is asked between trials in an
+    /// experiment or study and between further runs, since a short simulation ends without
     /// reporting progress.
     fn is_cancelled(&self) -> bool {
         false
@@ -54,7 +54,7 @@ pub trait Observer {
     /// A trial and its further runs have ended, or were stopped.
     fn trial(&mut self, _title: &str, _summary: &Summary) {}
 
-    /// A finished trial of an earlier run is read from its folder and not run again.
+    /// A finished trial from an earlier run is read from its folder and not run again.
     fn kept(&mut self, _title: &str, _folder: &Path) {}
 }
 
@@ -100,7 +100,7 @@ impl<T: Observer + ?Sized> Observer for &mut T {
     }
 }
 
-/// Progress of one simulation, as an observer sees it.
+/// Progress in one simulation, as an observer sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {
     pub(crate) plan: &'a tenter_plan::Plan,
@@ -109,8 +109,8 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Estimates the packet-hops of the whole simulation; NaN if they cannot be predicted. Each
-    /// call counts anew, so keep the value.
+    /// Estimates the packet-hops that the whole simulation has; NaN if they cannot be predicted.
+    /// Each call counts anew, so keep the value.
     pub fn expected_packet_hops(&self) -> f64 {
         packet_hops(self.plan, &run_budget()).unwrap_or(f64::NAN)
     }

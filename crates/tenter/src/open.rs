@@ -10,9 +10,8 @@ use tenter_units::Budget;
 use crate::trial::Watched;
 use crate::{Error, Scenario, Trial};
 
-/// Reads the trial in `folder` as reports show it, with the unloaded times of its flows. A trial
-/// whose scenario no longer resolves, because an earlier version wrote it, comes without unloaded
-/// times.
+/// Reads the trial in `folder` as reports show it, with the flows' unloaded times. A trial whose
+/// scenario no longer resolves, because an earlier version wrote it, comes without unloaded times.
 ///
 /// # Errors
 /// When `folder` is no trial folder, the trial was killed before it finished, a file is damaged, or
@@ -33,8 +32,7 @@ pub fn read_for_report(folder: impl AsRef<Path>, budget: &Budget) -> Result<Tria
 }
 
 impl Trial {
-    /// Reads the trial in `folder` with all of its tables; the scenario is resolved within
-    /// `budget`.
+    /// Reads the trial in `folder` with all its tables; the scenario is resolved within `budget`.
     ///
     /// # Errors
     /// When a file is missing, damaged or from another version, or resolving the scenario would
@@ -48,7 +46,7 @@ impl Trial {
         })
     }
 
-    /// Reads the trial in `folder` without its flows and samples, which take most of the memory.
+    /// Reads the trial in `folder` without its flows and samples, which take most memory.
     ///
     /// # Errors
     /// As [`Trial::open`].

@@ -1,4 +1,4 @@
-//! Graphs of operations: from files of other programs and from jobs, and for other programs.
+//! Operation graphs: from other programs' files and from jobs, and for other programs.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +15,8 @@ use tenter_workload::graph::{Graph, OperationKind};
 use crate::scenario::open_named;
 use crate::{Error, Plan, Run};
 
-/// Graph of operations: what the ranks of a job compute, send and receive, and which operation
-/// waits for which.
+/// Operation graph: what a job's ranks compute, send and receive, and which operation waits for
+/// which.
 #[derive(Clone, Debug)]
 pub struct OperationGraph {
     graph: Arc<Graph>,
@@ -24,10 +24,10 @@ pub struct OperationGraph {
     pub notes: Vec<String>,
 }
 
-/// Size of a graph of operations.
+/// Size of an operation graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationCounts {
-    /// Ranks of the graph, also those without operations.
+    /// Ranks in the graph, also those without operations.
     pub ranks: u32,
     /// Operations that compute.
     pub computes: u64,
@@ -49,9 +49,9 @@ pub struct OperationCounts {
 /// A flow file for ns-3, with what a caller tells its user about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ns3Flows {
-    /// Content of the flow file.
+    /// The flow file's content.
     pub text: String,
-    /// Hosts of the fabric, by whose numbers the flows go.
+    /// Hosts in the fabric, by whose numbers the flows go.
     pub hosts: u32,
     /// Flows in the file.
     pub flows: usize,
@@ -60,15 +60,15 @@ pub struct Ns3Flows {
 }
 
 impl OperationCounts {
-    /// Sum of the five kinds of operations; dependencies do not count.
+    /// Adds up the five kinds; dependencies do not count.
     pub fn operations(&self) -> u64 {
         self.computes + self.timed_waits + self.sends + self.receives + self.collectives
     }
 }
 
 impl OperationGraph {
-    /// Reads `file` as one of the kinds of `jobs[].workload`. `settings` are further keys of that
-    /// kind, each `PATH=VALUE`. Relative paths, of `file` and of files that it names, start at the
+    /// Reads `file` as the given kind from `jobs[].workload`. `settings` are further keys for that
+    /// kind, each `PATH=VALUE`. Relative paths, also those that the file names, start at the
     /// working folder.
     ///
     /// # Errors
@@ -100,8 +100,8 @@ impl OperationGraph {
         }
     }
 
-    /// Returns the index of the job named `job`, or 0 without a name. A job without traffic is an
-    /// error.
+    /// Returns the index of the job with the given name, or 0 without a name. A job without traffic
+    /// is an error.
     fn find(plan: &Plan, job: Option<&str>) -> Result<usize, Error> {
         let jobs = &plan.resolved().jobs;
         let found = match job {
@@ -119,8 +119,8 @@ impl OperationGraph {
         })
     }
 
-    /// Returns the operations of a job (the first one without a name): its graph, or the sends and
-    /// receives of its first collective, for each rank in the order of posting.
+    /// Returns a job's operations (the first job's without a name): its graph, or the sends and
+    /// receives in its first collective, for each rank in posting order.
     ///
     /// # Errors
     /// When there is no such job with traffic, or the job draws its flows while it runs.
@@ -158,7 +158,7 @@ impl OperationGraph {
         })
     }
 
-    /// Counts the operations of each kind, their dependencies and their bytes.
+    /// Counts the operations by kind, their dependencies and their bytes.
     pub fn counts(&self) -> OperationCounts {
         let of_kind = self.graph.counts();
         let count = |kind: OperationKind| of_kind.get(&kind).copied().unwrap_or(0);
@@ -203,7 +203,7 @@ impl OperationGraph {
         Ok((text, cut))
     }
 
-    /// Writes the flows of the graph as an htsim connection matrix.
+    /// Writes the graph's flows as an htsim connection matrix.
     ///
     /// # Errors
     /// When flows and triggers cannot express the graph.
@@ -212,9 +212,9 @@ impl OperationGraph {
         text.map_err(|what| Error::Asked(format!("{what}, which htsim cannot say; export to GOAL")))
     }
 
-    /// Runs the plan and writes the flows of a job as an ns-3 flow file: hosts by number, start
-    /// times as posted in that run, from the job's first flow on. Flows that stay within a server
-    /// are left out.
+    /// Runs the plan and writes a job's flows as an ns-3 flow file: hosts by number, start times as
+    /// posted in that run, from the job's first flow on. Flows that stay within a server are left
+    /// out.
     ///
     /// # Errors
     /// When there is no such job with traffic, or the run fails.

@@ -19,7 +19,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the plan of a loaded scenario, and chooses its level if `engine.fidelity` is `auto`.
+    /// Makes the plan for a loaded scenario, and chooses its level if `engine.fidelity` is `auto`.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, or the choice would take
@@ -51,7 +51,7 @@ impl Plan {
         &self.loaded.plan.name
     }
 
-    /// Names of jobs and nodes, to which rows refer by index.
+    /// Job and node names, to which rows refer by index.
     pub fn names(&self) -> Names {
         names(self.resolved())
     }

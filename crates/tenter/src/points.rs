@@ -1,4 +1,4 @@
-//! Folder of a grid: a folder for each point, and a file that lists their settings.
+//! Grid folders: a folder for each point, and a file that lists their settings.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,13 +11,13 @@ use crate::Error;
 /// File that lists each point's folder and settings.
 const FILE: &str = "points.json";
 
-/// Name of the folder of point `number`, which counts from 0; folders count from 1.
+/// Names the folder for point `number`, which counts from 0; folders count from 1.
 pub(crate) fn name(number: usize) -> String {
     format!("point-{}", number + 1)
 }
 
-/// Takes and locks the folder of a grid, which must be missing, empty, or that of a grid. Writes
-/// the list of points, and removes surplus points that a larger grid has left.
+/// Takes and locks a grid's folder, which must be missing, empty, or a grid's already. Writes the
+/// list of points, and removes surplus points that a larger grid has left.
 pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Option<File>, Error> {
     if !is_free(folder) {
         return Err(Error::Asked(format!(
@@ -50,7 +50,7 @@ pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Opt
     Ok(lock)
 }
 
-/// True if the folder is missing, empty, or that of a grid.
+/// True if the folder is missing, empty, or a grid's.
 fn is_free(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else {
         // A folder that cannot be read is made later, or that fails with a better message.

@@ -19,7 +19,7 @@ pub(crate) struct Keep {
 /// A run whose network is built and whose folder is made.
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
-    /// Name of the run for observers.
+    /// The run's name for observers.
     pub(crate) title: String,
     pub(crate) keep: Keep,
     /// Interval between checkpoints, after which a killed process leaves readable rows.
@@ -108,7 +108,7 @@ struct Rows<'a> {
     samples: Option<Vec<SampleRow>>,
     observer: &'a mut dyn Observer,
     checkpoints: Option<Duration>,
-    /// Time of the last checkpoint.
+    /// Time at which the last checkpoint was written.
     checked: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! Answers queries over the tables of a trial.
+//! Answers queries over a trial's tables.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use crate::arrow::data_type;
 use crate::stored::array;
 use crate::{Error, Trial};
 
-/// Large tables of a trial that its caller holds as batches.
+/// A trial's large tables that the caller holds as batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptBatches<'t> {
     /// Flows, as [`StoredTable::batches`](crate::StoredTable::batches) gives them.

@@ -1,4 +1,4 @@
-//! Results of experiments.
+//! Experiment results.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use tenter_report::seed_rows;
 
 use crate::Trial;
 
-/// One point of a grid: a combination of settings, with a trial for each seed.
+/// One grid point: a combination of settings, with a trial for each seed.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Varied paths, each with its value at this point.
@@ -19,8 +19,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// Returns statistics over this point's trials (median, mean, extremes) for the times of each
-    /// job and collective.
+    /// Returns statistics over this point's trials (median, mean, extremes) for the times that each
+    /// job and collective took.
     pub fn rows(&self) -> Vec<SeedRow> {
         let summaries: Vec<_> = self
             .trials
@@ -31,7 +31,7 @@ impl Point {
     }
 }
 
-/// Results of an [`Experiment`](crate::Experiment).
+/// Results that an [`Experiment`](crate::Experiment) gives.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     /// Points that were run; the last axis runs fastest.
@@ -39,6 +39,6 @@ pub struct Results {
     /// True if the experiment was stopped: the last point may lack trials, and later points are
     /// missing.
     pub was_cancelled: bool,
-    /// Folder of all trials, if one was asked for.
+    /// Folder with all trials, if one was asked for.
     pub folder: Option<PathBuf>,
 }

@@ -17,9 +17,9 @@ use crate::simulation::{self, Watch};
 use crate::trial::Watched;
 use crate::{Error, Plan, RunHandle, Trial};
 
-/// Settings of one run. Nothing happens before [`Run::start`] or [`Run::run`].
+/// Settings for one run. Nothing happens before [`Run::start`] or [`Run::run`].
 ///
-/// Results depend on none of them: neither on the thread count, nor on what is kept or observed.
+/// Results depend on no setting: neither on the thread count, nor on what is kept or observed.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Run {
@@ -100,7 +100,7 @@ impl Run {
     }
 
     /// Reads the trial in [`Run::folder`] instead of running it again, if it is finished and comes
-    /// from this very run: the same configuration and files, the same version and program.
+    /// from this very run: the same configuration, files, version and program.
     pub fn reuse(mut self) -> Run {
         self.reuse = true;
         self
@@ -121,13 +121,13 @@ impl Run {
         self
     }
 
-    /// Names this run for an observer of several.
+    /// Names this run for an observer that follows several.
     pub fn title(mut self, title: impl Into<String>) -> Run {
         self.title = title.into();
         self
     }
 
-    /// Calls `observer` from the thread of the run. Pass `&mut observer` to keep it.
+    /// Calls `observer` from the run's thread. Pass `&mut observer` to keep it.
     pub fn observe<O: Observer>(self, observer: O) -> Observed<O> {
         Observed {
             run: self,
@@ -242,7 +242,7 @@ impl<O: Observer> Observed<O> {
 }
 
 impl<O: Observer + Send + 'static> Observed<O> {
-    /// As [`Run::start`]; the observer is called on the thread of the run.
+    /// As [`Run::start`]; the observer is called on the run's thread.
     ///
     /// # Errors
     /// As [`Run::start`].
@@ -297,8 +297,8 @@ impl Run {
     }
 }
 
-/// Reads the rows of a table if they are wanted; `None` if they cannot be read, so that the trial
-/// is run again.
+/// Reads a table's rows if they are wanted; `None` if they cannot be read, so that the trial is run
+/// again.
 fn rows_if<R: Row + DeserializeOwned>(wanted: bool, folder: &Path) -> Option<Vec<R>> {
     if wanted {
         read_rows(folder).ok()

@@ -25,7 +25,7 @@ use crate::{Error, Plan};
 /// Nothing is checked before [`Scenario::resolve`], which reports all problems at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Name in messages: the path of the file, or a given one.
+    /// Name in messages: the file's path, or a given one.
     name: String,
     source: Source,
     /// Folder in which files that the scenario names are found; `None` if it cannot name any.
@@ -61,8 +61,8 @@ impl Scenario {
         })
     }
 
-    /// Reads the configuration of a trial folder, which may come from a stranger: files that it
-    /// names are read from that folder alone, and links are not followed.
+    /// Reads a trial folder's configuration, which may come from a stranger: files that it names
+    /// are read from that folder alone, and links are not followed.
     ///
     /// # Errors
     /// When the file cannot be read, is a link, has more than 8 MiB, or is not UTF-8.
@@ -128,7 +128,7 @@ impl Scenario {
         Ok(Scenario::parse("scenario", text, Format::Json))
     }
 
-    /// Returns the fabric and hosts of the preset `name`, without jobs.
+    /// Returns the fabric and hosts in the preset `name`, without jobs.
     ///
     /// # Errors
     /// When no preset has that name; the message suggests one.
@@ -163,8 +163,8 @@ impl Scenario {
         self
     }
 
-    /// Lays YAML over the scenario: each top-level key replaces the scenario's, or that of an
-    /// earlier call, as a whole. Messages call the text `name`.
+    /// Lays YAML over the scenario: each top-level key replaces the scenario's key, or an earlier
+    /// call's, as a whole. Messages call the text `name`.
     #[must_use]
     pub fn with_keys(mut self, name: &str, yaml: impl Into<String>) -> Scenario {
         self.overlay.push((name.to_owned(), yaml.into()));
@@ -199,7 +199,7 @@ impl Scenario {
         self
     }
 
-    /// Name in messages: the path of the file, or the given name.
+    /// Name in messages: the file's path, or the given name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -273,7 +273,7 @@ impl Source {
     }
 }
 
-/// Takes a typed scenario of any size; problems refer to the YAML form of it.
+/// Takes a typed scenario, whatever its size; problems refer to its YAML form.
 impl From<spec::Scenario> for Scenario {
     fn from(typed: spec::Scenario) -> Scenario {
         let name = match typed.name.as_str() {
@@ -284,7 +284,7 @@ impl From<spec::Scenario> for Scenario {
     }
 }
 
-/// Takes a copy of a typed scenario.
+/// Copies a typed scenario.
 impl From<&spec::Scenario> for Scenario {
     fn from(typed: &spec::Scenario) -> Scenario {
         Scenario::from(typed.clone())

@@ -1,4 +1,4 @@
-//! Selects columns and rows of a table, batch by batch.
+//! Selects columns and rows from a table, batch by batch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
-/// Selected columns and rows of a table.
+/// Selected columns and rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// Column indices in the order of the result; `None` selects all columns.
+    /// Column indices in result order; `None` selects all columns.
     pub columns: Option<Vec<usize>>,
-    /// Conditions that a selected row meets, all of them.
+    /// Conditions that a selected row meets, all together.
     pub conditions: Vec<Condition>,
 }
 
 /// Condition on one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// Index of the column in the table.
+    /// The column's index in the table.
     pub column: usize,
     /// Test that the value must pass; a missing value passes none.
     pub test: ColumnTest,
 }
 
-/// Test of a single value.
+/// Test on a single value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnTest {
     /// The value is a number from the first to the second, both included.
@@ -41,7 +41,7 @@ pub enum ColumnTest {
 }
 
 impl Selection {
-    /// Returns the schema of the selected columns, given that of all columns.
+    /// Returns the schema for the selected columns, given the one for all columns.
     pub fn schema(&self, all: &SchemaRef) -> SchemaRef {
         let Some(columns) = &self.columns else {
             return Arc::clone(all);
@@ -51,8 +51,8 @@ impl Selection {
         Arc::new(Schema::new_with_metadata(fields, all.metadata().clone()))
     }
 
-    /// False if the statistics of a row group exclude every selected row. `range` gives the least
-    /// and greatest value of a column, where known.
+    /// False if a row group's statistics exclude every selected row. `range` gives a column's least
+    /// and greatest value, where known.
     pub(crate) fn may_be_in(&self, range: impl Fn(usize) -> Option<(f64, f64)>) -> bool {
         self.conditions.iter().all(|condition| {
             let ColumnTest::Between(low, high) = condition.test else {
@@ -63,7 +63,7 @@ impl Selection {
         })
     }
 
-    /// Indices of the columns to read: the selected ones, and those with conditions.
+    /// Returns the column indices to read: the selected ones, and those with conditions.
     pub(crate) fn needed(&self, count: usize) -> BTreeSet<usize> {
         let meant = match &self.columns {
             Some(columns) => columns.clone(),
@@ -136,7 +136,7 @@ impl ColumnTest {
     }
 }
 
-/// Copies some rows of an array.
+/// Copies some rows from an array.
 fn taken(array: &dyn Array, rows: &[usize]) -> ArrayRef {
     macro_rules! append {
         ($builder:expr, $array:expr) => {{

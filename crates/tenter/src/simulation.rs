@@ -11,9 +11,10 @@ use crate::trial::Watched;
 /// Packets whose events a run records: those between two hosts, or those at one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// The packets of all queue pairs between two hosts, given by number, in both directions.
+    /// Packets on all queue pairs between two hosts, given by number, in both directions.
     Flow(u32, u32),
-    /// All packets at port (second) of a node (first), pause frames included; ports count from 0.
+    /// All packets at a node (first value) and its port (second), pause frames included; ports
+    /// count from 0.
     Port(u32, u16),
 }
 
@@ -70,8 +71,8 @@ impl Watch {
     }
 }
 
-/// Builds the simulation of a plan; with a watch, one that records up to the given number of
-/// events. A watch is ignored at flow level, which has no packets.
+/// Builds a plan's simulation; with a watch, one that records up to the given number of events. A
+/// watch is ignored at flow level, which has no packets.
 pub(crate) fn build(
     plan: &Plan,
     options: Options,
@@ -94,8 +95,8 @@ pub(crate) fn watched(simulation: &AnySimulation) -> Watched {
     }
 }
 
-/// Merges the events of all partitions in the order of time and keeps the first `limit`. Each
-/// partition has that same limit, so none of the first `limit` events overall is missing.
+/// Merges the events from all partitions in time order and keeps the first `limit`. Each partition
+/// has that same limit, so none of the first `limit` events overall is missing.
 fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
     let logs = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
     let mut watched = Watched::default();
@@ -113,7 +114,7 @@ fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
     watched
 }
 
-/// Rank of an event among those at one node and instant: a packet arrives before it is sent, and is
+/// Ranks an event among those at one node and instant: a packet arrives before it is sent, and is
 /// accepted before it is acknowledged; a pause ends before the frames that it held are sent.
 fn step(event: &Event) -> u8 {
     match event.kind {

@@ -1,4 +1,4 @@
-//! Estimates the gain of more threads: a model over the measured work of windows.
+//! Estimates the gain from more threads: a model over the measured work in windows.
 
 use std::time::Instant;
 
@@ -10,22 +10,22 @@ use tenter_units::Time;
 use crate::Error;
 use crate::budget::run_budget;
 
-/// Cost of one meeting at the end of a window, in ns for each thread: a cache line moves from core
+/// Cost for one meeting at the end of a window, in ns for each thread: a cache line moves from core
 /// to core, and each thread looks at what the others have sent. Measured on two threads
 /// (`docs/bench.md`).
 const MEETING_NS_PER_THREAD: f64 = 700.0;
-/// Wall time for which the beginning of a trial is run at most, in seconds, as estimated.
+/// Wall time for which the beginning is run at most, in seconds, as estimated.
 const RUN_S: f64 = 2.0;
 
-/// Expected gain of a number of threads over one.
+/// Expected gain from several threads over one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SpeedUp {
-    /// Threads, each on a core of its own; no more than there are switches can have work.
+    /// Threads, each on its own core; no more than there are switches can have work.
     pub threads: u16,
     /// Expected wall time on one thread over that on `threads`.
     pub speed_up: f64,
-    /// Upper bound on `speed_up`, as if meetings cost nothing: the work of all partitions over that
-    /// of the busiest one.
+    /// Upper bound on `speed_up`, as if meetings cost nothing: the work in all partitions over that
+    /// in the busiest one.
     pub balance: f64,
     /// Share of the work that lies in windows with enough work to be shared, in percent.
     pub shared_percent: f64,
@@ -33,9 +33,9 @@ pub struct SpeedUp {
     pub simulated_ns: f64,
 }
 
-/// Estimates the gain of each number of `threads` for a plan. Each estimate runs the beginning of
-/// the trial on one thread, for up to `RUN_S` seconds, and sees how evenly the work of its windows
-/// spreads over as many partitions. The list is empty at flow level, which has one thread.
+/// Estimates the gain for each number in `threads`. Each estimate runs the beginning of the trial
+/// on one thread, for up to `RUN_S` seconds, and sees how evenly each window's work spreads over as
+/// many partitions. The list is empty at flow level, which has one thread.
 pub(crate) fn speed_ups(plan: &Plan, threads: &[u16]) -> Result<Vec<SpeedUp>, Error> {
     if plan.fidelity == Fidelity::Flow {
         return Ok(Vec::new());

@@ -1,5 +1,5 @@
-//! Reads large tables of a trial folder as Arrow batches on demand, so that memory holds a batch
-//! and not the table.
+//! Reads a trial folder's large tables as Arrow batches on demand, so that memory holds a batch and
+//! not the table.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct StoredTable {
     rows: usize,
 }
 
-/// Iterator over a stored table: one batch for each row group of its Parquet file.
+/// Iterator over a stored table: one batch for each row group in its Parquet file.
 pub struct StoredBatches {
     groups: TableGroups,
     next: usize,
@@ -57,12 +57,12 @@ impl Trial {
 }
 
 impl StoredTable {
-    /// Schema with all columns of the table.
+    /// Schema with all the table's columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Rows of the table, over all row groups.
+    /// Row count over all row groups.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -17,7 +17,7 @@ pub struct StudyRun {
     base: Scenario,
 }
 
-/// Name of the description in a study's folder.
+/// File name for the description in a study's folder.
 const DESCRIPTION: &str = "study.yaml";
 
 impl StudyRun {
@@ -49,9 +49,9 @@ impl StudyRun {
         StudyRun { study, base }
     }
 
-    /// Reads a study from a user's folder: `study.yaml`, `scenario.yaml`, tables of published
+    /// Reads a study from a user's folder: `study.yaml`, `scenario.yaml`, tables with published
     /// values as `NAME.csv`, equipment files that the scenario names, and an optional `README.md`.
-    /// Tables and equipment that are not there are those of the program.
+    /// The program's own tables and equipment stand in for missing ones.
     ///
     /// # Errors
     /// When a file is missing or cannot be read, or the study is invalid.
@@ -89,7 +89,7 @@ impl StudyRun {
         folder.as_ref().join(DESCRIPTION).is_file()
     }
 
-    /// Makes a run of the study, which keeps no ledger. With a `folder`, each trial lies in
+    /// Makes a run for the study, which keeps no ledger. With a `folder`, each trial lies in
     /// `FOLDER/STUDY/VARIANT`, or in `seed-N` below that if the study names seeds; finished trials
     /// from an earlier, stopped run are not run again. A published study cannot be made smaller, so
     /// no trial is refused for the memory it takes.

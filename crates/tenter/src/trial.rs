@@ -1,4 +1,4 @@
-//! Trials: the results of runs.
+//! Trials: what runs give.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use tenter_record::{
 use crate::Plan;
 use tenter_sim::names;
 
-/// Results of a run that has ended or was stopped; a stopped trial has the results up to then.
+/// Results from a run that has ended or was stopped; a stopped trial has the results up to then.
 ///
-/// Trials of an [`Experiment`](crate::Experiment) with a folder keep no rows of ports, queues,
+/// Trials from an [`Experiment`](crate::Experiment) with a folder keep no rows for ports, queues,
 /// switches, flows and samples in memory: [`Trial::open`] reads them.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -27,10 +27,10 @@ pub struct Trial {
     pub(crate) watched: Watched,
 }
 
-/// Recorded events of a [watched](crate::Run::watch) port or pair of hosts.
+/// Recorded events at a [watched](crate::Run::watch) port, or between a watched pair of hosts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watched {
-    /// The first events, in the order of time.
+    /// The first events, in time order.
     pub events: Vec<Event>,
     /// Later events that were counted and not kept.
     pub omitted: u64,
@@ -57,7 +57,7 @@ impl Trial {
         self.summary.stopped_by == Some(StopKind::User)
     }
 
-    /// Digest of all results, in hexadecimal: equal trials have equal digests.
+    /// Digest over all results, in hexadecimal: equal trials have equal digests.
     pub fn digest(&self) -> &str {
         &self.summary.engine.digest
     }
@@ -77,8 +77,8 @@ impl Trial {
         }
     }
 
-    /// Returns the rows of any table, for instance `trial.rows::<SwitchRow>()`. The list is empty
-    /// if the scenario has nothing of the kind, or if the run did not keep its flows or samples.
+    /// Returns any table's rows, for instance `trial.rows::<SwitchRow>()`. The list is empty if the
+    /// scenario has nothing of the kind, or if the run did not keep its flows or samples.
     pub fn rows<R: Table>(&self) -> Cow<'_, [R]> {
         R::rows(&self.results())
     }
@@ -120,12 +120,12 @@ impl Trial {
         &self.samples
     }
 
-    /// Names of jobs and nodes, to which rows refer by index.
+    /// Job and node names, to which rows refer by index.
     pub fn names(&self) -> Names {
         names(self.plan.resolved())
     }
 
-    /// Keeps the summary alone: on a large fabric, the tables of many trials would fill the memory.
+    /// Keeps the summary alone: on a large fabric, many trials' tables would fill the memory.
     pub(crate) fn without_tables(self) -> Trial {
         Trial {
             counts: Counts::default(),
@@ -135,7 +135,7 @@ impl Trial {
         }
     }
 
-    /// Drops flows and samples, which take most of the memory.
+    /// Drops flows and samples, which take most memory.
     #[must_use]
     pub fn without_rows(self) -> Trial {
         Trial {
@@ -150,7 +150,7 @@ impl Trial {
         &self.watched
     }
 
-    /// Counters of ports, queues and switches.
+    /// Counters for ports, queues and switches.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

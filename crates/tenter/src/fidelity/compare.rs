@@ -35,14 +35,14 @@ pub fn compare_levels(scenario: &Scenario, threads: u16) -> Result<BothLevels, E
 }
 
 impl BothLevels {
-    /// Class of the scenario in the table of flow level's errors.
+    /// Class to which the scenario belongs in the table of flow level's errors.
     pub fn class(&self) -> FidelityClass {
         FidelityClass::of(self.packets.plan().resolved())
     }
 
-    /// Returns the errors of flow level against packet level, in percent, for measured jobs and
-    /// their measured collectives. Jobs and collectives that did not end at both levels are left
-    /// out.
+    /// Returns the errors that flow level makes against packet level, in percent, for measured jobs
+    /// and their measured collectives. Jobs and collectives that did not end at both levels are
+    /// left out.
     pub fn errors(&self) -> LevelErrors {
         let [packets, flows] = [&self.packets, &self.flows].map(|trial| &trial.summary().jobs);
         let mut errors = LevelErrors::default();
@@ -64,8 +64,8 @@ impl BothLevels {
     }
 }
 
-/// Relative error of `flows` against `packets`, in percent; `None` without two times, or if
-/// `packets` is 0.
+/// Returns the relative error of `flows` against `packets`, in percent; `None` without two times,
+/// or if `packets` is 0.
 fn error(packets: Option<Time>, flows: Option<Time>) -> Option<f64> {
     let (packets, flows) = (packets.filter(|time| !time.is_zero())?, flows?);
     Some(100.0 * (flows.as_ns() / packets.as_ns() - 1.0))

@@ -1,11 +1,10 @@
-//! Scenarios on which the error of flow level is measured: ordinary fabrics and loads, drawn by
-//! seed.
+//! Scenarios on which flow level's error is measured: ordinary fabrics and loads, drawn by seed.
 
 use tenter_engine::Stream;
 
 use crate::Scenario;
 
-/// Topologies, each with its number of hosts. Drawn uniformly.
+/// Topologies, each with its host count; drawn uniformly.
 const TOPOLOGIES: &[(u32, &str)] = &[
     (16, "kind: single-switch, hosts: 16"),
     (
@@ -77,7 +76,7 @@ const COLLECTIVES: &[&str] = &[
     "collective: send-recv",
 ];
 
-/// Returns scenario number `seed` of the corpus; the same seed gives the same scenario.
+/// Returns scenario number `seed` from the corpus; the same seed gives the same scenario.
 pub fn corpus_scenario(seed: u64) -> Scenario {
     let mut stream = Stream::new(seed, "corpus", "scenario of the error table");
     // A new draw between two others changes all scenarios behind it, and with them the published

@@ -1,4 +1,4 @@
-//! Accuracy of flow level: trials at both levels, and a corpus of scenarios for them.
+//! Flow level's accuracy: trials at both levels, and a corpus with scenarios for them.
 
 mod compare;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Polling of trials that other processes run.
+//! Polls trials that other processes run.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Longest pause between polls.
 pub(super) const PAUSE_MAX: Duration = Duration::from_secs(5);
-/// Shortest pause for each polled trial: one poll takes a tenth of it on a local disk, and half of
-/// it over NFS.
+/// Shortest pause for each polled trial: one poll takes a tenth as long on a local disk, and half
+/// as long over NFS.
 const PER_TRIAL: Duration = Duration::from_millis(2);
 
-/// Trials that other processes were running at the last poll, and the time of the next one.
+/// Trials that other processes were running at the last poll, and the next poll's time.
 #[derive(Debug)]
 pub(super) struct Elsewhere {
     pub(super) trials: Vec<usize>,
     /// Current pause between polls; doubles while no trial ends.
     pause: Duration,
-    /// Time of the next poll; set by the first call of [`Elsewhere::again`] after a poll.
+    /// Time for the next poll; the first [`Elsewhere::again`] after a poll sets it.
     next: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! Facts about a sweep's trials before the first of them runs.
+//! Facts about a sweep's trials before the first one runs.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use super::run::SweepRun;
 use crate::identity::sources;
 use crate::{Error, Plan};
 
-/// Identity of a trial.
+/// A trial's identity.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) key: String,
-    /// Name of its scenario.
+    /// The scenario's name.
     pub(super) name: String,
     /// The seeds that differ from trial to trial.
     pub(super) seeds: Vec<u64>,
@@ -59,7 +59,7 @@ impl OwnSeeds {
     }
 }
 
-/// Resolves the first trial of each variant and point, each within a fresh budget.
+/// Resolves the first trial for each variant and point, each within a fresh budget.
 pub(super) fn check(
     run: &SweepRun,
     trials: &[SweepTrial],
@@ -76,7 +76,7 @@ pub(super) fn check(
     Ok(firsts.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// Checks as [`check`] does, until the time of one budget is used up, but at least one trial.
+/// Checks as [`check`] does, until the time in one budget is used up, but at least one trial.
 pub(super) fn check_some(
     run: &SweepRun,
     trials: &[SweepTrial],

@@ -1,7 +1,7 @@
-//! Ledger of trials: which have run, which run now, and their outcomes.
+//! The ledger: which trials have run, which run now, and their outcomes.
 //!
-//! The key of a trial is the digest of its whole configuration and of the program that runs it, so
-//! a finished trial is never run again, whichever sweep asks for it. Each change is one `SQLite`
+//! A trial's key is the digest over its whole configuration and the program that runs it, so a
+//! finished trial is never run again, whichever sweep asks for it. Each change is one `SQLite`
 //! transaction: a process that is killed loses the trials that it was running, and no others. Each
 //! process that shares a ledger holds a lock file, by which the others see that it is alive.
 
@@ -21,7 +21,7 @@ use crate::Error;
 
 /// Time for which a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Version of the table layout.
+/// Version number for the table layout.
 const VERSION: i64 = 4;
 
 const TABLES: &str = "
@@ -44,8 +44,8 @@ CREATE TABLE trials (
 /// Migration: layout 1 did not count how often a trial was begun.
 const FROM_1: &str = "ALTER TABLE trials ADD COLUMN runs INTEGER NOT NULL DEFAULT 1;";
 
-/// Migration: layout 2 had trials of sweeps alone. Each trial of a workspace has a folder, and
-/// people name, tag and annotate it; equal trials have several rows.
+/// Migration: layout 2 had sweeps' trials alone. Each trial in a workspace has a folder, and people
+/// name, tag and annotate it; equal trials have several rows.
 const WORKSPACE_TABLES: &str = "
 CREATE TABLE workspace_trials (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -147,22 +147,23 @@ pub(crate) enum Claim {
     Elsewhere,
 }
 
-/// Outcome of a trial that has run.
+/// Outcome for a trial that has run.
 pub(crate) struct Finished {
     pub(crate) outcome: Outcome,
     /// Reason why a second run, for a reading that the first lacked, has failed.
     pub(crate) error: Option<String>,
-    /// Time of its last end, in seconds since 1970; `None` if it was claimed again and given back.
+    /// Time at which it ended last, in seconds since 1970; `None` if it was claimed again and given
+    /// back.
     ended: Option<f64>,
 }
 
 /// Texts that describe a trial in a ledger.
 pub(crate) struct Title<'t> {
-    /// Name of the scenario.
+    /// The scenario's name.
     pub(crate) name: &'t str,
     /// Settings that the sweep makes.
     pub(crate) settings: &'t str,
-    /// First of the varied seeds, as text: a seed may have 64 bits, and `SQLite` integers have 63.
+    /// First varied seed, as text: a seed may have 64 bits, and `SQLite` integers have 63.
     pub(crate) seed: &'t str,
 }
 
@@ -241,7 +242,7 @@ impl Ledger {
         all().map_err(broken)
     }
 
-    /// Notes a trial of another sweep and its end. If the trial is known, new readings are added.
+    /// Notes another sweep's trial and its end. If the trial is known, new readings are added.
     pub(super) fn add(&self, key: &str, name: &str, end: &End) -> Result<(), Error> {
         let text = "
             INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
@@ -327,7 +328,7 @@ impl Ledger {
         self.write(text, params![key, worker, now()]).map(drop)
     }
 
-    /// Executes one statement and returns the number of changed rows.
+    /// Executes one statement and returns how many rows it has changed.
     fn write(&self, text: &str, values: &[&dyn rusqlite::ToSql]) -> Result<usize, Error> {
         self.connection.execute(text, values).map_err(broken)
     }
@@ -337,7 +338,7 @@ impl Ledger {
         &self.connection
     }
 
-    /// Name of this process in the ledger.
+    /// This process's name in the ledger.
     pub(crate) fn worker(&self) -> &str {
         &self.worker
     }
@@ -358,8 +359,8 @@ impl Ledger {
         is_held
     }
 
-    /// Keeps the outcome of a trial, and the readings from its earlier runs for other sweeps or for
-    /// this one with other readings. Equal trials have equal readings, so they go together.
+    /// Keeps a trial's outcome, and the readings from its earlier runs for other sweeps or for this
+    /// one with other readings. Equal trials have equal readings, so they go together.
     pub(crate) fn finish(&self, key: &str, outcome: &Outcome) -> Result<(), Error> {
         // Another process may add readings between the query and the update: they would be lost.
         let changes = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
@@ -424,8 +425,8 @@ impl Drop for Ledger {
     }
 }
 
-/// Refuses a folder in which the name of a ledger file or folder is taken by something else: a
-/// link, or a trial with that name. `SQLite` would only say that it cannot open its file.
+/// Refuses a folder in which something else has the name of a ledger file or folder: a link, or a
+/// trial with that name. `SQLite` would only say that it cannot open its file.
 fn refuse_others(folder: &Path) -> Result<(), Error> {
     let files = ["", "-journal", "-wal", "-shm"].map(|end| (format!("{LEDGER_FILE}{end}"), false));
     for (name, is_folder) in files.into_iter().chain([(WORKERS_FOLDER.to_owned(), true)]) {
@@ -536,8 +537,8 @@ fn cannot(what: &str, folder: &Path, error: impl std::fmt::Display) -> Error {
 /// An error from the system or from `SQLite`.
 type Fault = dyn std::error::Error + 'static;
 
-/// Returns the error of the ledger at `path` if the disk is at fault (full or failing), and not the
-/// folder that was named.
+/// Returns the error for the ledger at `path` if the disk is at fault (full or failing), and not
+/// the folder that was named.
 fn of_disk(path: &Path, error: &Fault) -> Option<Error> {
     let kind = match error.downcast_ref::<rusqlite::Error>() {
         Some(error) => match error.sqlite_error_code()? {

@@ -1,4 +1,4 @@
-//! Selects a part of a sweep: some variants, some values of its axes.
+//! Selects part of a sweep: some variants, some axis values.
 
 use tenter_study::Sweep;
 use tenter_units::suggestion;
@@ -8,15 +8,15 @@ use crate::Error;
 /// Selected trials.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Only {
-    /// Indices of the selected variants; empty selects all.
+    /// Indices for the selected variants; empty selects all.
     variants: Vec<usize>,
-    /// Pairs of an axis index and a value. Values of one axis are alternatives; an axis without any
-    /// allows all values.
+    /// Pairs with an axis index and a value. Values on one axis are alternatives; an axis without
+    /// any allows all values.
     values: Vec<(usize, String)>,
 }
 
 impl Only {
-    /// Parses names of variants, and values of axes as `AXIS=VALUE`.
+    /// Parses variant names, and axis values as `AXIS=VALUE`.
     pub(super) fn read(sweep: &Sweep, named: &[String]) -> Result<Only, Error> {
         let mut only = Only::default();
         for name in named {
@@ -40,7 +40,7 @@ impl Only {
         self.variants.is_empty() && self.values.is_empty()
     }
 
-    /// True if the trials of a variant at a point are selected.
+    /// True if a variant's trials at a point are selected.
     pub(super) fn has(&self, sweep: &Sweep, point: usize, variant: usize) -> bool {
         let point = &sweep.points()[point];
         let of_axis = |axis: usize| {

@@ -25,7 +25,7 @@ pub struct TrialOrder {
     pub memory_bytes: u64,
     /// Expected packet-hops.
     pub packet_hops: f64,
-    /// Digest of the sources from which the issuing program was built.
+    /// Digest over the sources from which the issuing program was built.
     pub(super) sources: String,
     /// Readings to take from the trial.
     pub(super) reads: Vec<Read>,
@@ -73,7 +73,7 @@ impl TrialAnswer {
         matches!(self.end, End::Stopped)
     }
 
-    /// Packet-hops of a trial that has run; 0 otherwise.
+    /// Returns the packet-hops if the trial has run, and 0 otherwise.
     pub(super) fn packet_hops(&self) -> f64 {
         match &self.end {
             End::Done(outcome) => outcome.summary.engine.packet_hops as f64,

@@ -1,4 +1,4 @@
-//! Outcomes of trials, as the ledger keeps them.
+//! Trial outcomes, as the ledger keeps them.
 
 use serde::{Deserialize, Serialize};
 use tenter_record::Summary;
@@ -7,11 +7,11 @@ use tenter_study::{TrialPauses, TrialValue};
 /// Results that are kept from a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Summary of the trial, as in `summary.json`.
+    /// The trial's summary, as in `summary.json`.
     pub(crate) summary: Summary,
     /// Readings, each with its key: the query, or whatever else identifies it.
     pub(crate) values: Vec<(String, Option<TrialValue>)>,
-    /// Pauses of the trial's NICs; missing in ledgers from earlier versions.
+    /// Pauses at the trial's NICs; missing in ledgers from earlier versions.
     #[serde(default)]
     pub(crate) pauses: Option<TrialPauses>,
 }
@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// End of a trial.
+/// Ways in which a trial ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum End {
     Done(Box<Outcome>),

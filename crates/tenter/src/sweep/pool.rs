@@ -15,11 +15,11 @@ use crate::{Control, Error};
 /// Interval between progress reports to the observer.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Source of trials for a pool; it also takes their answers.
+/// A pool's source for trials; it also takes their answers.
 pub(crate) trait Supply: Sync {
     /// A trial to be run.
     type Task;
-    /// Result of a trial.
+    /// Answer to a trial.
     type Answer;
 
     /// Takes the next trial that waits.
@@ -36,7 +36,7 @@ pub(crate) trait Supply: Sync {
         observer: &mut dyn Observer,
     ) -> Self::Answer;
 
-    /// Takes the answer of a trial; `None` if it was stopped before it began. An error ends the
+    /// Takes the answer to a trial; `None` if it was stopped before it began. An error ends the
     /// pool.
     fn keep(&self, task: Self::Task, answer: Option<Self::Answer>) -> Result<(), Error>;
 
@@ -44,7 +44,7 @@ pub(crate) trait Supply: Sync {
     fn progress(&self) -> SweepProgress;
 }
 
-/// Result of asking for the next trial.
+/// Answer when a worker asks for the next trial.
 pub(crate) enum Taken<T> {
     /// A trial to be run.
     Task(T),
@@ -56,8 +56,8 @@ pub(crate) enum Taken<T> {
     Nothing,
 }
 
-/// Runs all trials of a supply on `workers` workers. If there are fewer trials than workers, each
-/// trial gets several threads. An error is one of the supply.
+/// Runs a supply's trials on `workers` workers. If there are fewer trials than workers, each trial
+/// gets several threads. An error is one from the supply.
 pub(crate) fn run<S: Supply>(
     supply: &S,
     workers: usize,
@@ -97,13 +97,14 @@ struct Pool<'s, S> {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// Packet-hops so far of trials that run, each with the number of its worker.
+    /// Packet-hops so far in trials that run, each with its worker's number.
     under_way: Vec<(usize, f64)>,
     /// Trials that have ended since the last report to the observer.
     ended: Vec<Ended>,
-    /// Trials that this process has run. A change of it wakes workers that rest.
+    /// Trials that this process has run. A change wakes workers that rest.
     kept: usize,
-    /// First error of the supply: the sweep cannot go on, for instance because the ledger is gone.
+    /// First error from the supply: the sweep cannot go on, for instance because the ledger is
+    /// gone.
     broken: Option<Error>,
     /// Workers that have ended.
     idle: usize,
@@ -166,8 +167,8 @@ impl<S: Supply> Pool<'_, S> {
         Ok(true)
     }
 
-    /// Waits for the pause, or until the sweep is stopped or another trial of this process has
-    /// ended: `kept` is the count of those before the supply was asked.
+    /// Waits for the pause, or until the sweep is stopped or another trial in this process has
+    /// ended: `kept` counts those before the supply was asked.
     fn rest(&self, pause: Duration, kept: usize) {
         let rests = |state: &mut State| !self.is_over() && state.kept == kept;
         drop(self.changed.wait_timeout_while(self.state(), pause, rests));
@@ -236,10 +237,10 @@ impl<S: Supply> Drop for Leaves<'_, '_, S> {
     }
 }
 
-/// Observer of one trial: collects its packet-hops, and stops it when the sweep is stopped.
+/// Observes one trial: collects its packet-hops, and stops it when the sweep is stopped.
 struct Watch<'p, 's, S> {
     pool: &'p Pool<'s, S>,
-    /// Number of the worker.
+    /// The worker's number.
     number: usize,
 }
 

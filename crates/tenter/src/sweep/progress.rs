@@ -1,4 +1,4 @@
-//! Progress of a sweep, and its observer.
+//! A sweep's progress, and its observer.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::Control;
 
 /// Follows a sweep or a study, and may stop it; called from the thread that runs it.
 pub trait SweepObserver {
-    /// Takes the progress of all trials together, about ten times a second. [`Control::Stop`] stops
-    /// those that run; finished trials are kept.
+    /// Takes the progress over all trials together, about ten times a second. [`Control::Stop`]
+    /// stops those that run; finished trials are kept.
     fn progress(&mut self, _at: &SweepProgress) -> Control {
         Control::Continue
     }
@@ -18,33 +18,33 @@ pub trait SweepObserver {
     /// A trial has ended, or was stopped.
     fn trial(&mut self, _title: &str, _summary: &Summary) {}
 
-    /// A trial of a sweep or study has ended, in this run or before; each is reported once. A
+    /// A trial in a sweep or study has ended, in this run or before; each is reported once. A
     /// [`SweepWorker`](super::SweepWorker) reports none here.
     fn swept(&mut self, _trial: &Swept<'_>) {}
 
-    /// A finished trial of an earlier run is read from its folder and not run again.
+    /// A finished trial from an earlier run is read from its folder and not run again.
     fn kept(&mut self, _title: &str, _folder: &Path) {}
 }
 
 impl SweepObserver for () {}
 
-/// Progress of a sweep.
+/// A sweep's progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SweepProgress {
     /// Trials in the sweep.
     pub trials: usize,
-    /// Trials that have run, in this run of the sweep or before.
+    /// Trials that have run, in this run or before.
     pub done: usize,
-    /// Share of `done` that had run before.
+    /// Trials among `done` that had run before.
     pub kept: usize,
     /// Trials that have failed.
     pub failed: usize,
     /// Trials that run now.
     pub running: usize,
-    /// Sum of the wall times of this run's trials so far, in seconds, set-up included.
+    /// Wall times of this run's trials so far, added up, in seconds, set-up included.
     pub trials_wall_s: f64,
-    /// Packet-hops of this run's trials so far.
+    /// Packet-hops in this run's trials so far.
     pub packet_hops: f64,
-    /// Expected packet-hops of all trials, except those that had run before or have failed.
+    /// Packet-hops expected for all trials, except those that had run before or have failed.
     pub expected_packet_hops: f64,
 }

@@ -1,6 +1,5 @@
-//! Queue of orders in a folder that workers on several machines share, without a daemon and without
-//! locks. It relies on two properties of the file system: making a folder and renaming a file are
-//! atomic.
+//! A queue in a folder that workers on several machines share, without a daemon and without locks.
+//! It relies on two properties of the file system: making a folder and renaming a file are atomic.
 //!
 //! ```text
 //!   queue/terms.json         which program, and how long a worker may be silent
@@ -29,7 +28,7 @@ use super::order::{TrialAnswer, TrialOrder};
 use crate::Error;
 use crate::identity::{sources, version};
 
-/// Folder of the queue within that of the sweep.
+/// The queue's folder within the sweep's.
 const FOLDER: &str = "queue";
 const TERMS: &str = "terms.json";
 const ORDERS: &str = "orders";
@@ -43,16 +42,16 @@ const JSON: &str = "json";
 /// attributes for up to 60 s (`acregmax`), so a beat of another machine is seen that much later,
 /// and beats are an eighth of this apart.
 pub const PATIENCE_MIN: Duration = Duration::from_secs(120);
-/// Upper limit of a patience, exclusive: a longer one is damage, and could overflow when added to a
-/// time.
+/// Upper limit for a patience, exclusive: a longer one is damage, and could overflow when added to
+/// a time.
 const PATIENCE_END: Duration = Duration::from_secs(366 * 24 * 3600);
 /// Shortest patience that is read from a file: with a shorter one workers would do nothing but
 /// write.
 const PATIENCE_READ: Duration = Duration::from_millis(100);
-/// Beats of a worker within the patience, up to [`PATIENCE_MIN`].
+/// Beats that a worker makes within the patience, up to [`PATIENCE_MIN`].
 const BEATS: u32 = 8;
 
-/// Terms on which all users of a queue agree.
+/// Terms on which all users agree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Terms {
     version: String,
@@ -94,24 +93,24 @@ pub(super) fn check_patience(patience: Duration) -> Result<(), Error> {
     Ok(())
 }
 
-/// Interval between the beats of a worker. A patience above the minimum does not lengthen it: other
-/// workers may have joined while the patience was shorter, and still judge by that.
+/// Returns the interval between a worker's beats. A patience above the minimum does not lengthen
+/// it: other workers may have joined while the patience was shorter, and still judge by that.
 fn beat(patience: Duration) -> Duration {
     patience.min(PATIENCE_MIN) / BEATS
 }
 
-/// Names a build of Tenter for people: its version, and the first digits of the sources' digest.
+/// Names a build for people: its version, and the first digits of its sources' digest.
 fn build(version: &str, sources: &str) -> String {
     let sources: String = sources.chars().take(8).collect();
     format!("{version} (sources {sources})")
 }
 
-/// A queue, as one of its workers sees it.
+/// A queue, as one worker sees it.
 #[derive(Debug)]
 pub(super) struct Queue {
     folder: PathBuf,
     patience: Duration,
-    /// Name of this worker, and of its file.
+    /// This worker's name, and its file's.
     name: String,
     /// Thread that writes the file again and again.
     heart: Option<Heart>,
@@ -129,9 +128,9 @@ pub(super) enum Claimed {
 }
 
 impl Queue {
-    /// Makes the queue of a sweep, or joins the existing one. A queue of another build of Tenter
-    /// loses its trials and becomes one of this build. The greater patience wins: a patience that
-    /// was raised for a slow file system is not lowered by a later call without one.
+    /// Makes a sweep's queue, or joins the existing one. A queue from another build of Tenter loses
+    /// its trials and becomes one for this build. The greater patience wins: a patience that was
+    /// raised for a slow file system is not lowered by a later call without one.
     pub(super) fn make(sweep: &Path, patience: Duration) -> Result<Queue, Error> {
         let folder = sweep.join(FOLDER);
         for part in [ORDERS, CLAIMS, ANSWERS, WORKERS] {
@@ -158,7 +157,7 @@ impl Queue {
         Queue::join(sweep)
     }
 
-    /// Joins the queue of a sweep, which must have one.
+    /// Joins a sweep's queue, which must exist.
     pub(super) fn join(sweep: &Path) -> Result<Queue, Error> {
         let queue = Queue::join_if_there(sweep)?;
         queue.ok_or_else(|| {
@@ -169,7 +168,7 @@ impl Queue {
         })
     }
 
-    /// Joins the queue of a sweep, if it has one.
+    /// Joins a sweep's queue, if there is one.
     pub(super) fn join_if_there(sweep: &Path) -> Result<Option<Queue>, Error> {
         let folder = sweep.join(FOLDER);
         let path = folder.join(TERMS);
@@ -216,7 +215,7 @@ impl Queue {
         put(&path, order)
     }
 
-    /// Returns the keys of orders and answers that are not in `known`.
+    /// Returns the keys with an order or answer that are not in `known`.
     pub(super) fn others(&self, known: &BTreeSet<&str>) -> Result<BTreeSet<String>, Error> {
         let mut keys: BTreeSet<String> = self.names(ORDERS)?.into_iter().collect();
         keys.extend(self.names(ANSWERS)?);
@@ -224,8 +223,8 @@ impl Queue {
         Ok(keys)
     }
 
-    /// Returns the keys of all orders, in a rotation that differs between workers, so that they
-    /// seldom claim the same trial.
+    /// Returns all orders' keys, in a rotation that differs between workers, so that they seldom
+    /// claim the same trial.
     pub(super) fn keys(&self) -> Result<Vec<String>, Error> {
         let mut keys = self.names(ORDERS)?;
         keys.sort_unstable();
@@ -238,7 +237,7 @@ impl Queue {
         Ok(keys)
     }
 
-    /// Returns the stems of the JSON files in a part of the queue.
+    /// Returns the JSON files' stems in a part of the queue.
     fn names(&self, part: &str) -> Result<Vec<String>, Error> {
         let part = self.folder.join(part);
         let unreadable = |error: io::Error| failed("read", &part, error);
@@ -319,7 +318,7 @@ impl Queue {
         }
     }
 
-    /// Removes order, claims and answer of a trial whose answer is in the ledger.
+    /// Removes a trial's order, claims and answer; the ledger has the answer.
     pub(super) fn forget(&self, key: &str) {
         // The order goes first and the answer last: a worker with an older list of orders meets
         // the answer, or no order, and runs nothing.
@@ -340,7 +339,7 @@ impl Queue {
         }
     }
 
-    /// True if the worker of a claim may still be running the trial.
+    /// True if a claim's worker may still be running the trial.
     fn is_held(&self, claim: &Path) -> bool {
         let workers = self.folder.join(WORKERS);
         let own = modified(&workers.join(&self.name));
@@ -398,7 +397,7 @@ impl Drop for Queue {
     }
 }
 
-/// Beats of a worker, until it is dropped.
+/// A worker's beats, until it is dropped.
 #[derive(Debug)]
 struct Heart {
     stopped: Arc<(Mutex<bool>, Condvar)>,
@@ -446,7 +445,7 @@ fn empty(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the time at which a file was last written, by the clock of the machine that has it.
+/// Returns the time at which a file was last written, by the file server's clock.
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|data| data.modified()).ok()
 }

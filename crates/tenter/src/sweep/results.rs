@@ -1,4 +1,4 @@
-//! Results of a sweep: its answer, and a table with one row for each collective of each trial.
+//! Sweep results: the answer, and a table with one row for each trial's collectives.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,12 +14,12 @@ use super::only::Only;
 use super::progress::SweepProgress;
 use crate::Error;
 
-/// Results of a sweep.
+/// Results that a sweep gives.
 #[derive(Clone, Debug)]
 pub struct SweepResults {
     /// The sweep that was run.
     pub sweep: Sweep,
-    /// Readings from each trial that has run, in the order of the trials.
+    /// Readings from each trial that has run, in trial order.
     pub measured: Vec<Measured>,
     /// Answer table: a row for each reading, point and variant.
     pub answer: StudyAnswer,
@@ -37,21 +37,20 @@ pub struct SweepResults {
 }
 
 impl SweepResults {
-    /// True if the trials of a variant at a point belong to the [selected
-    /// part](super::SweepRun::only).
+    /// True if a variant's trials at a point belong to the [selected part](super::SweepRun::only).
     pub fn is_meant(&self, point: usize, variant: usize) -> bool {
         self.only.has(&self.sweep, point, variant)
     }
 }
 
-/// File name of the results table: one row for each collective of each trial.
+/// File name for the results table: one row for each collective in each trial.
 pub const RESULTS_FILE: &str = "results.parquet";
 
 /// A sweep that has ended, or was stopped, with its summaries.
 pub(super) struct Finished {
     pub(super) sweep: Sweep,
     pub(super) variants: Vec<String>,
-    /// Selected part of the sweep.
+    /// Selected part.
     pub(super) only: Only,
     /// Trials that have run, each with its varied seeds and summary, in their order.
     pub(super) rows: Vec<(Measured, Vec<u64>, Summary)>,
@@ -103,7 +102,7 @@ impl Finished {
     }
 }
 
-/// Columns of jobs that are added to those of collectives; the other names exist in both.
+/// Job columns that are added to those for collectives; the other names exist in both.
 const OF_JOBS: [&str; 6] = [
     "job_name",
     "background",
@@ -131,12 +130,12 @@ pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     Ok(())
 }
 
-/// Kinds of varied seeds that have columns of their own.
+/// Lists the varied seeds, by kind, that have columns to themselves.
 fn apart(sweep: &Sweep) -> impl Iterator<Item = SeedOf> + '_ {
     sweep.seed_kinds().filter(|of| *of != SeedOf::Trial)
 }
 
-/// Makes the results table: settings first, then readings, then columns of jobs and collectives.
+/// Makes the results table: settings first, then readings, then job and collective columns.
 fn table(finished: &Finished, digest: &str) -> FreeTable {
     let axes: Vec<&str> = finished.sweep.axes().collect();
     let mut columns = vec![

@@ -19,7 +19,7 @@ pub struct SweepRun {
     pub(super) sweep: Sweep,
     pub(super) base: Scenario,
     pub(super) folder: PathBuf,
-    /// Folder of the ledger, if it differs from `folder`.
+    /// The ledger's folder, if it differs from `folder`.
     pub(super) ledger: Option<PathBuf>,
     pub(super) workers: usize,
     pub(super) resume: bool,
@@ -29,7 +29,7 @@ pub struct SweepRun {
     pub(super) limits: Limits,
     /// Set if trials lie in folders by name, and no ledger is kept.
     pub(super) named: Option<NamedTrials>,
-    /// Threads of each trial if trials run one after the other.
+    /// Threads for each trial if trials run one after the other.
     pub(super) threads: Option<u16>,
     /// Collects from all plans' budgets what they have refused, for [`SweepRun::way_to_more`].
     pub(super) refusals: Arc<Budget>,
@@ -40,7 +40,7 @@ pub struct SweepRun {
 pub(super) struct NamedTrials(Option<PathBuf>);
 
 impl SweepRun {
-    /// Reads the description of a sweep; its scenario's path is relative to it. Results go to
+    /// Reads a sweep's description; its scenario's path is relative to it. Results go to
     /// `sweeps/NAME` unless [`SweepRun::folder`] names another folder.
     ///
     /// # Errors
@@ -97,13 +97,13 @@ impl SweepRun {
         }
     }
 
-    /// Sets one key of the scenario before it is varied: `PATH=VALUE`.
+    /// Sets one key in the scenario before it is varied: `PATH=VALUE`.
     pub fn with_setting(mut self, setting: impl Into<String>) -> SweepRun {
         self.base = self.base.with_setting(setting);
         self
     }
 
-    /// Keeps ledger, tables and trials in `folder`, which may hold those of an earlier run.
+    /// Keeps ledger, tables and trials in `folder`, which may hold those from an earlier run.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> SweepRun {
         self.folder = folder.into();
         self
@@ -172,7 +172,7 @@ impl SweepRun {
         self
     }
 
-    /// Makes the budget of one plan, on the thread that resolves it.
+    /// Makes the budget for one plan, on the thread that resolves it.
     pub(super) fn budget(&self) -> Budget {
         if self.force {
             return forced_budget();
@@ -210,7 +210,7 @@ impl SweepRun {
         Ok(trials)
     }
 
-    /// Lists the trials of a variant at a point.
+    /// Lists a variant's trials at a point.
     fn trials_of(&self, cell: &SweepCell) -> Result<Vec<SweepTrial>, Error> {
         let with = |cell: &SweepCell, seeds| SweepTrial {
             seeds,
@@ -241,7 +241,7 @@ impl SweepRun {
         Ok(trials)
     }
 
-    /// Resolves the trials of the first variant at the first point, one plan for each seed.
+    /// Resolves the trials for the first variant at the first point, one plan for each seed.
     ///
     /// # Errors
     /// When the scenario is invalid.
@@ -252,7 +252,7 @@ impl SweepRun {
         trials.iter().map(plan).collect()
     }
 
-    /// Folder of a trial by its name, if trials lie in such folders.
+    /// Returns a trial's folder by name, if trials lie in such folders.
     pub(super) fn named_folder(&self, trial: &SweepTrial, seed: u64) -> Option<PathBuf> {
         let NamedTrials(folder) = self.named.as_ref()?;
         let (_, cell) = self.sweep.cell(trial.point, trial.variant)?;
@@ -266,17 +266,17 @@ impl SweepRun {
         })
     }
 
-    /// Number of pairs of a variant and a point.
+    /// Counts the pairs with a variant and a point.
     pub(super) fn cells(&self) -> usize {
         self.sweep.points().len() * self.sweep.variants().len()
     }
 
-    /// Index of a trial's variant and point among all such pairs.
+    /// Returns the index of a trial's variant and point among all such pairs.
     pub(super) fn cell(&self, trial: &SweepTrial) -> usize {
         trial.point * self.sweep.variants().len() + trial.variant
     }
 
-    /// Title of a trial: its variant and its point.
+    /// Names a trial: its variant and its point.
     pub(super) fn title(&self, trial: &SweepTrial) -> String {
         if let Some((_, cell)) = self.sweep.cell(trial.point, trial.variant)
             && self.sweep.is_study()
@@ -291,7 +291,7 @@ impl SweepRun {
     }
 }
 
-/// Returns the text of a published table: the one in `folder`, or else the built-in one.
+/// Returns a published table's text: the one in `folder`, or else the built-in one.
 pub(crate) fn published_beside(folder: &Path, name: &str) -> Option<String> {
     let own = read_text(&folder.join(format!("{name}.csv"))).ok();
     own.or_else(|| published_table(name).map(str::to_owned))

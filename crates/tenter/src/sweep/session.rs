@@ -1,5 +1,5 @@
-//! Sessions: sweeps under way, with the trials that are left and the outcomes of the others.
-//! Threads of this process, other processes or a cluster run the trials.
+//! Sessions: sweeps under way, with the trials that are left and the others' outcomes. Threads in
+//! this process, other processes or a cluster run the trials.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub struct SweepSession {
     pub(super) run: SweepRun,
     trials: Vec<SweepTrial>,
     firsts: Vec<First>,
-    /// Identity of each trial, or the reason why it cannot be run.
+    /// Each trial's identity, or the reason why it cannot be run.
     known: Vec<Result<Known, String>>,
     ledger: Mutex<Ledger>,
     /// Queue from which workers on other machines take trials, if the sweep has one.
@@ -43,19 +43,19 @@ pub struct SweepSession {
 
 #[derive(Debug)]
 struct State {
-    /// Indices of trials that wait.
+    /// Trials that wait, by index.
     waiting: VecDeque<usize>,
     /// Trials that other processes were running at the last poll.
     elsewhere: Elsewhere,
     progress: SweepProgress,
     outcomes: Vec<Option<Box<Outcome>>>,
     failures: Vec<(usize, String)>,
-    /// Indices of ended trials that were not reported yet.
+    /// Ended trials that were not reported yet, by index.
     ended: Vec<usize>,
     /// Keys of trials that were handed out, with their indices: equal trials at several points are
     /// handed out once.
     handed_out: BTreeMap<String, usize>,
-    /// Keys of trials that this process runs, each with the indices of equal trials that wait for
+    /// Keys for trials that this process runs, each with the indices of equal trials that wait for
     /// its end.
     here: BTreeMap<String, Vec<usize>>,
 }
@@ -102,11 +102,11 @@ pub enum NextTrial {
     None,
 }
 
-/// Answer of the ledger to a claim, after the readings of this sweep were checked.
+/// The ledger's answer to a claim, after this sweep's readings were checked.
 enum Granted {
     /// The trial is this process's to run.
     Mine,
-    /// The trial has run, with every reading of this sweep.
+    /// The trial has run, with every reading that this sweep takes.
     Done(Box<Outcome>),
     /// The trial has failed before, for this reason.
     Failed(String),
@@ -202,7 +202,7 @@ impl SweepSession {
         self.firsts[self.run.cell(&self.trials[number])]
     }
 
-    /// Progress of the sweep; packet-hops are those of ended trials.
+    /// The sweep's progress; packet-hops are those in ended trials.
     pub fn progress(&self) -> SweepProgress {
         self.state().progress
     }
@@ -277,7 +277,7 @@ impl SweepSession {
         Ok(queued)
     }
 
-    /// Folder with the tables of a trial, if they are kept.
+    /// Returns the folder with a trial's tables, if they are kept.
     fn folder(&self, number: usize) -> Option<PathBuf> {
         let known = self.known[number].as_ref().ok()?;
         if self.run.named.is_some() {
@@ -292,7 +292,7 @@ impl SweepSession {
             .then(|| std::path::absolute(&folder).unwrap_or(folder))
     }
 
-    /// Identity of a trial that is under way; one that cannot be run never is.
+    /// Returns the identity of a trial that is under way; one that cannot be run never is.
     fn known(&self, number: usize) -> Result<&Known, Error> {
         self.known[number]
             .as_ref()
@@ -418,8 +418,7 @@ impl SweepSession {
         Ok(())
     }
 
-    /// Returns the outcome with the readings of this sweep alone, in order; `None` if one is
-    /// missing.
+    /// Returns the outcome with this sweep's readings alone, in order; `None` if one is missing.
     fn with_readings(&self, outcome: &Outcome) -> Option<Outcome> {
         let reads = self.run.sweep.reads().iter();
         let values = reads.map(|read| {
@@ -465,7 +464,7 @@ impl SweepSession {
         std::mem::take(&mut self.state().ended)
     }
 
-    /// Resolves the scenario of a trial.
+    /// Resolves a trial's scenario.
     fn plan_of(&self, number: usize) -> Result<Plan, Error> {
         let first = self.first(number);
         let budget = self.run.budget();
@@ -503,7 +502,7 @@ impl SweepSession {
         })
     }
 
-    /// Ends the session and writes the results of all trials that have run.
+    /// Ends the session and writes the results from all trials that have run.
     ///
     /// # Errors
     /// When the results cannot be written.
@@ -666,7 +665,7 @@ fn seed_text(known: &Result<Known, String>) -> String {
         .map_or_else(|_| String::new(), |known| seed_text_of(&known.seeds))
 }
 
-/// Text of the first varied seed; empty if none varies.
+/// Writes the first varied seed as text; empty if none varies.
 fn seed_text_of(seeds: &[u64]) -> String {
     seeds.first().map(u64::to_string).unwrap_or_default()
 }

@@ -36,12 +36,12 @@ impl SweepRun {
 
     /// Runs nothing, and puts all trials that have not run into a queue in the sweep's folder. A
     /// [`SweepWorker`](super::SweepWorker) on any machine with access to that folder takes them
-    /// from there; [`SweepRun::run`] collects the answers. Returns the number of trials that the
-    /// queue did not have before.
+    /// from there; [`SweepRun::run`] collects the answers. Returns how many trials the queue did
+    /// not have before.
     ///
     /// A worker that has been silent for `patience` counts as lost; an existing queue keeps a
     /// greater patience. A queue from another build of Tenter is replaced. Trials that the sweep no
-    /// longer has are removed from the queue, unless only a part of the sweep is queued; answers to
+    /// longer has are removed from the queue, unless only part of the sweep is queued; answers to
     /// them go into the ledger first.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Ended trials of a sweep, as an observer sees them.
+//! A sweep's ended trials, as an observer sees them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,19 +8,19 @@ use tenter_study::TrialValue;
 
 use crate::{Error, Plan};
 
-/// A trial that has ended, in this run of the sweep or in an earlier one.
+/// A trial that has ended, in this run or in an earlier one.
 pub struct Swept<'s> {
-    /// Index of the trial in the sweep.
+    /// The trial's index in the sweep.
     pub place: usize,
-    /// Variant and point in words; empty if the sweep has one of each.
+    /// Variant and point in words; empty if the sweep has one each.
     pub title: String,
-    /// Index of the variant.
+    /// Index among the sweep's variants.
     pub variant: usize,
-    /// Index of the point.
+    /// Index among the sweep's points.
     pub point: usize,
-    /// First of the seeds that differ from trial to trial.
+    /// First seed that differs from trial to trial.
     pub seed: u64,
-    /// Results of the trial, or the reason why it failed.
+    /// The trial's results, or the reason why it failed.
     pub outcome: Result<SweptOutcome, String>,
     /// Folder with the trial's tables, if the sweep keeps them.
     pub folder: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub struct Swept<'s> {
 /// Results that a sweep keeps from one trial.
 #[derive(Clone, Debug)]
 pub struct SweptOutcome {
-    /// Summary of the trial, as in `summary.json`.
+    /// The trial's summary, as in `summary.json`.
     pub summary: Box<Summary>,
     /// One value for each reading, in their order; `None` where the trial has none.
     pub values: Vec<Option<TrialValue>>,

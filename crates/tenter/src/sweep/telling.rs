@@ -1,4 +1,4 @@
-//! Reports each ended trial to the observer of a sweep.
+//! Reports each ended trial to a sweep's observer.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::progress::{SweepObserver, SweepProgress};
 use super::session::SweepSession;
 use crate::{Control, Error};
 
-/// Runs the trials of a session on `workers` workers, and reports each ended one to `observer`.
+/// Runs a session's trials on `workers` workers, and reports each ended one to `observer`.
 pub(super) fn run(
     session: &SweepSession,
     workers: usize,

@@ -1,5 +1,5 @@
-//! Workers of a sweep on a file system that machines share: each takes trials from the queue until
-//! none is left. A job array of a batch system is nothing but several such workers.
+//! Sweep workers on a file system that machines share: each takes trials from the queue until none
+//! is left. A batch system's job array is nothing but several such workers.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::queue::{Claimed, Queue};
 use crate::Error;
 use crate::observer::Observer;
 
-/// Settings of one worker.
+/// Settings for one worker.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SweepWorker {
@@ -20,7 +20,7 @@ pub struct SweepWorker {
     workers: usize,
 }
 
-/// Results of one worker.
+/// Counts that one worker returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerResults {
     /// Trials that it has run.
@@ -34,7 +34,7 @@ pub struct WorkerResults {
 }
 
 impl SweepWorker {
-    /// Prepares a worker on the queue in the folder of a sweep.
+    /// Prepares a worker on the queue in a sweep's folder.
     pub fn new(folder: impl Into<PathBuf>) -> SweepWorker {
         SweepWorker {
             folder: folder.into(),
@@ -66,7 +66,7 @@ impl SweepWorker {
     }
 }
 
-/// Supply of a pool: the orders in a queue.
+/// A pool's supply: the orders in a queue.
 struct Orders<'q> {
     folder: &'q Path,
     queue: &'q Queue,

@@ -1,4 +1,4 @@
-//! Edits names, tags and notes of trials, and removes trials.
+//! Edits trials' names, tags and notes, and removes trials.
 
 use rusqlite::{OptionalExtension, params};
 use tenter_units::{NAME_REMEDY, is_reserved, is_visible};
@@ -30,7 +30,7 @@ impl Workspace {
         )
     }
 
-    /// Replaces the note of a trial, a text in Markdown.
+    /// Replaces a trial's note, a text in Markdown.
     ///
     /// # Errors
     /// When there is no such trial, or the note has more than 1 MiB.
@@ -48,7 +48,7 @@ impl Workspace {
         )
     }
 
-    /// Returns the note of a trial; empty if there is none.
+    /// Returns a trial's note; empty if there is none.
     ///
     /// # Errors
     /// When there is no such trial.
@@ -56,8 +56,7 @@ impl Workspace {
         self.text_of(id, "SELECT note FROM workspace_trials WHERE id = ?1")
     }
 
-    /// Returns the scenario of a trial as it was written; a trial that was found has its
-    /// configuration.
+    /// Returns a trial's scenario as it was written; a trial that was found has its configuration.
     ///
     /// # Errors
     /// When there is no such trial.
@@ -65,7 +64,7 @@ impl Workspace {
         self.text_of(id, "SELECT scenario FROM workspace_trials WHERE id = ?1")
     }
 
-    /// Replaces all tags of a trial.
+    /// Replaces all of a trial's tags.
     ///
     /// # Errors
     /// When there is no such trial, there are more than 64 tags, or a tag is empty, too long (200
@@ -141,7 +140,7 @@ impl Workspace {
     }
 }
 
-/// Trims and checks the name of a trial or sweep, which may become the name of a folder.
+/// Trims and checks a name for a trial or sweep, which may become a folder's name.
 pub(super) fn checked_name(name: &str) -> Result<String, Error> {
     let name = checked("name", name)?;
     if is_reserved(&name) {

@@ -1,4 +1,4 @@
-//! Finds trials that other commands have left in the folder of a workspace.
+//! Finds trials that other commands have left in a workspace's folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
 impl Workspace {
-    /// Notes the trials in the folder: one level deep, or two for a folder with a trial for each of
-    /// several seeds. Returns how many were new or have changed. Resolving the scenario of each may
-    /// take up to `limits`; a trial that would take more is noted without its fabric.
+    /// Notes the trials in the folder: one level deep, or two for a folder with trials for several
+    /// seeds. Returns how many were new or have changed. Resolving each scenario may take up to
+    /// `limits`; a trial that would take more is noted without its fabric.
     ///
     /// # Errors
     /// When the folder or the ledger cannot be read or written.
@@ -58,7 +58,7 @@ impl Workspace {
         Ok(count)
     }
 
-    /// Reads headlines again that an earlier layout of the ledger has kept in another form.
+    /// Reads headlines again that an earlier ledger layout has kept in another form.
     pub(super) fn renew_headlines(&self) -> Result<(), Error> {
         let older = || -> rusqlite::Result<Vec<(i64, i64)>> {
             let text = "SELECT id, stamp FROM workspace_trials
@@ -126,7 +126,7 @@ impl Workspace {
         id.map_err(broken)
     }
 
-    /// Notes that a trial was not read because of its links.
+    /// Notes that a trial was not read because it has links.
     fn note_refused(&self, id: i64, links: &[String]) -> Result<(), Error> {
         self.note_headline(id, TrialState::Failed, &Headline::default(), REFUSED)?;
         let text =
@@ -168,14 +168,14 @@ impl Workspace {
     }
 }
 
-/// Stamp of a trial that was not read because some of its files are links.
+/// Stamp for a trial that was not read because some files are links.
 const REFUSED: i64 = 2;
 
 /// A folder that the ledger knows.
 struct Known {
     id: i64,
-    /// Change time of its manifest, in ns since 1970; 0 for trials that the workspace runs itself,
-    /// 2 for refused ones.
+    /// Time at which its manifest changed, in ns since 1970; 0 for trials that the workspace runs
+    /// itself, 2 for refused ones.
     stamp: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Headlines: results of a trial at a glance.
+//! Headlines: a trial's results at a glance.
 
 use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_report::binary_size;
@@ -6,11 +6,11 @@ use tenter_report::binary_size;
 use super::trial::Headline;
 use crate::Plan;
 
-/// Largest number of collectives whose percentages a headline keeps.
+/// Most collectives whose percentages a headline keeps.
 const IDEALS: usize = 64;
 
 impl Headline {
-    /// Makes the headline of a summary, which does not have the fabric.
+    /// Makes a summary's headline; a summary does not have the fabric.
     pub(super) fn of(summary: &Summary) -> Headline {
         let longest = summary.longest_job();
         let done = |(_, row): &(&JobSummary, &CollectiveRow)| row.completion_time.is_some();
@@ -48,7 +48,7 @@ impl Headline {
         }
     }
 
-    /// Adds the fabric and the job count of a plan.
+    /// Adds a plan's fabric and job count.
     pub(super) fn on(mut self, plan: &Plan) -> Headline {
         self.fabric = plan.fabric_in_one_line();
         self.hosts = Some(plan.resolved().topology.hosts as u64);

@@ -1,4 +1,4 @@
-//! Lists trials of a workspace.
+//! Lists a workspace's trials.
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
@@ -22,19 +22,19 @@ pub struct TrialQuery {
     pub order_by: TrialOrderKey,
     /// With `true`, the greatest key comes first.
     pub descending: bool,
-    /// Number of trials to skip, for paging.
+    /// Trials to skip, for paging.
     pub offset: usize,
     /// Most trials to return; `None` returns all.
     pub limit: Option<usize>,
 }
 
-/// Sort key of a list; trials without a value come last in both directions.
+/// Sort key for a list; trials without a value come last in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrialOrderKey {
     /// Time at which the trial was queued or found.
     #[default]
     Created,
-    /// Time of the trial's end.
+    /// Time at which the trial ended.
     Ended,
     /// Name, in any case.
     Name,
@@ -48,13 +48,13 @@ pub enum TrialOrderKey {
     Jobs,
     /// Longest completion time among the measured jobs.
     Jct,
-    /// Lowest share of the ideal among the measured collectives.
+    /// Lowest share that a measured collective reaches of its ideal.
     Ideal,
-    /// Algorithm bandwidth of the headline's collective.
+    /// Algorithm bandwidth in the headline.
     Algbw,
-    /// Bus bandwidth of the headline's collective.
+    /// Bus bandwidth in the headline.
     Busbw,
-    /// Wall time of the simulation.
+    /// Wall time that the simulation took.
     Wall,
 }
 
@@ -101,10 +101,10 @@ impl TrialOrderKey {
     }
 }
 
-/// One page of a list.
+/// One page from a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialList {
-    /// Number of trials that fit the query, on all pages.
+    /// Trials that fit the query, on all pages.
     pub total: usize,
     /// Trials on this page.
     pub trials: Vec<WorkspaceTrial>,
@@ -212,7 +212,7 @@ impl Workspace {
         }
     }
 
-    /// Lists all tags, each with the number of trials that have it.
+    /// Lists all tags, each with a count of the trials that have it.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -281,7 +281,7 @@ impl Workspace {
     }
 }
 
-/// Builds the WHERE clause of a query, and the values of its parameters.
+/// Builds a query's WHERE clause, and the values for its parameters.
 fn condition(query: &TrialQuery) -> (String, Vec<Value>) {
     let (mut parts, mut values) = (Vec::new(), Vec::new());
     let search = query.search.trim();

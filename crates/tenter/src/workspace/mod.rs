@@ -1,4 +1,4 @@
-//! Workspaces: folders of trials that people name, tag and annotate, with a queue of trials and
+//! Workspaces: folders with trials that people name, tag and annotate, and a queue with trials and
 //! sweeps to be run.
 //!
 //! The folder's ledger is the one that [sweeps](crate::SweepRun) use. Several processes may use it
@@ -28,13 +28,13 @@ pub use queue::QueuedTrial;
 pub use sweeps::{WorkspaceSweep, sweep_of};
 pub use trial::{Headline, TrialState, WorkspaceTrial};
 
-/// A folder of trials with its ledger.
+/// A folder with trials and their ledger.
 #[derive(Debug)]
 pub struct Workspace {
     ledger: Mutex<Ledger>,
     folder: PathBuf,
-    /// True if trials lie in arbitrary folders that this process has named: no ledger of a stranger
-    /// is involved.
+    /// True if trials lie in arbitrary folders that this process has named: no stranger's ledger is
+    /// involved.
     is_given: bool,
 }
 
@@ -79,15 +79,15 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Folder of the workspace, absolute; empty for a workspace over [given
+    /// The workspace's folder, absolute; empty for a workspace over [given
     /// trials](Workspace::of_trials).
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Resolves the folder of a trial or sweep from its name in the ledger. The ledger may come
-    /// from a stranger together with the folder, so a name that leads out of the workspace, or
-    /// through a link, gives no folder but the reason.
+    /// Resolves a trial's or sweep's folder from its name in the ledger. The ledger may come from a
+    /// stranger together with the folder, so a name that leads out of the workspace, or through a
+    /// link, gives no folder but the reason.
     fn folder_of(&self, relative: Option<&str>) -> (Option<PathBuf>, Option<String>) {
         if self.is_given {
             return (relative.map(PathBuf::from), None);

@@ -1,4 +1,4 @@
-//! Queue of a workspace: trials that wait, run and end.
+//! A workspace's queue: trials that wait, run and end.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ pub struct QueuedTrial {
 }
 
 impl Workspace {
-    /// Queues a trial and returns its number. `text` is the scenario, and `plan` the result of
-    /// resolving it.
+    /// Queues a trial and returns its number. `text` is the scenario, and `plan` what it resolves
+    /// to.
     ///
     /// # Errors
     /// When the name or a tag is invalid, or the ledger cannot be written.
@@ -108,7 +108,7 @@ impl Workspace {
         self.write(text, params![id, progress]).map(drop)
     }
 
-    /// Returns the last text of [`Workspace::note_progress`].
+    /// Returns the last text from [`Workspace::note_progress`].
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -119,7 +119,7 @@ impl Workspace {
         Ok(found.optional().map_err(broken)?.flatten())
     }
 
-    /// Notes the results of a trial that this process has run, and returns its state.
+    /// Notes the results from a trial that this process has run, and returns its state.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -135,7 +135,7 @@ impl Workspace {
         Ok(state)
     }
 
-    /// Notes the partial results of a trial that stops because this process ends.
+    /// Notes the partial results from a trial that stops because this process ends.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -175,8 +175,8 @@ impl Workspace {
         self.write(text, params![id, now()]).map(|rows| rows > 0)
     }
 
-    /// Marks trials as interrupted whose process is gone, and returns their number; sweeps of such
-    /// processes are queued again.
+    /// Marks trials as interrupted whose process is gone, and returns their number; sweeps that
+    /// such processes ran are queued again.
     ///
     /// # Errors
     /// When the ledger cannot be read or written.
@@ -216,7 +216,7 @@ impl Workspace {
         Ok(count)
     }
 
-    /// Notes state and headline of a trial; `stamp` is the change time of its manifest, or 0.
+    /// Notes a trial's state and headline; `stamp` is the time at which its manifest changed, or 0.
     pub(super) fn note_headline(
         &self,
         id: i64,
@@ -260,7 +260,7 @@ impl Workspace {
     }
 }
 
-/// Derives the state of a trial from its summary.
+/// Derives a trial's state from its summary.
 pub(super) fn state_of(summary: &Summary) -> TrialState {
     if summary.complete {
         TrialState::Done

@@ -1,4 +1,4 @@
-//! Change times of trial folders.
+//! Tells when trial folders changed.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;

@@ -1,4 +1,4 @@
-//! Sweeps of a workspace.
+//! Keeps a workspace's sweeps.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use crate::sweep::SweepRun;
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
-/// A sweep of a workspace, as lists show it.
+/// A sweep in a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceSweep {
     /// Number in the workspace, counted separately from trials.
     pub id: i64,
     /// Name, from the description; need not be unique.
     pub name: String,
-    /// State of the sweep as a whole.
+    /// State in which the whole sweep is.
     pub state: TrialState,
     /// Description in YAML, as it was queued.
     pub description: String,
@@ -32,11 +32,11 @@ pub struct WorkspaceSweep {
     pub folder: Option<PathBuf>,
     /// Time at which it was queued, in seconds since 1970.
     pub created: f64,
-    /// Time of its end, in seconds since 1970.
+    /// Time at which it ended, in seconds since 1970.
     pub ended: Option<f64>,
     /// Reason why it failed, or why its folder is refused.
     pub error: Option<String>,
-    /// Number of its trials.
+    /// Trials that it has.
     pub trials: u64,
     /// Trials that have run, as last noted.
     pub done: u64,
@@ -128,7 +128,7 @@ impl Workspace {
         found.optional().map_err(broken)
     }
 
-    /// Returns the folder of a sweep; makes and notes one if it has none.
+    /// Returns a sweep's folder; makes and notes one if it has none.
     ///
     /// # Errors
     /// When the folder cannot be made, or the ledger cannot be written.
@@ -145,7 +145,7 @@ impl Workspace {
         Ok(folder)
     }
 
-    /// Notes how many trials of a sweep have run and have failed.
+    /// Notes how many of a sweep's trials have run and have failed.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -155,7 +155,7 @@ impl Workspace {
         self.write(text, values).map(drop)
     }
 
-    /// Notes the final state of a sweep, and why it failed if it did.
+    /// Notes a sweep's final state, and why it failed if it did.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -204,7 +204,7 @@ impl Workspace {
         found.optional().map_err(broken)
     }
 
-    /// Queues sweeps of processes that are gone: trials that have run are in the ledger and do not
+    /// Queues sweeps again whose process is gone: trials that have run are in the ledger and do not
     /// run again.
     pub(super) fn requeue_lost_sweeps(&self) -> Result<(), Error> {
         let ledger = self.ledger();

@@ -1,4 +1,4 @@
-//! Trials of a workspace's sweeps: for each, its readings and a row among the other trials.
+//! Trials from a workspace's sweeps: for each, its readings and a row among the other trials.
 
 use rusqlite::{OptionalExtension, params};
 use tenter_record::{Notes, Summary};
@@ -16,8 +16,8 @@ use crate::sweep::{Swept, SweptOutcome};
 use crate::{Error, Plan};
 
 impl Workspace {
-    /// Notes an ended trial of a sweep, unless it is known. Returns the number of its row if that
-    /// is new.
+    /// Notes a sweep's ended trial, unless it is known. Returns the number of its row if that is
+    /// new.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -70,7 +70,7 @@ impl Workspace {
         Ok(Some(id))
     }
 
-    /// Adds the row of a trial to the trials of the workspace.
+    /// Adds a row to the workspace's trials.
     fn add_swept(
         &self,
         sweep: &WorkspaceSweep,
@@ -116,7 +116,7 @@ impl Workspace {
         Ok(id)
     }
 
-    /// Returns the readings of a sweep's trials so far, each with the number of its row among the
+    /// Returns the readings from a sweep's trials so far, each with its row's number among the
     /// trials, unless that was removed. Failed trials are left out.
     ///
     /// # Errors
@@ -151,8 +151,7 @@ impl Workspace {
         all().map_err(broken)
     }
 
-    /// Returns the summary of a sweep's trial from the ledger, where it is even if no folder was
-    /// kept.
+    /// Returns a sweep trial's summary from the ledger, where it is even if no folder was kept.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -167,7 +166,7 @@ impl Workspace {
     }
 }
 
-/// Name of the row: sweep, point and seed, cut to the longest name that is allowed.
+/// Names the row: sweep, point and seed, cut to the longest name that is allowed.
 fn name_of(sweep: &WorkspaceSweep, swept: &Swept<'_>) -> String {
     let point = if swept.title.is_empty() {
         String::new()
@@ -179,7 +178,7 @@ fn name_of(sweep: &WorkspaceSweep, swept: &Swept<'_>) -> String {
     name.chars().take(NAME_MAX).collect()
 }
 
-/// Converts an index to the integer type of `SQLite`.
+/// Converts an index to `SQLite`'s integer type.
 fn number(of: usize) -> i64 {
     i64::try_from(of).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,8 @@
-//! Trials of a workspace.
+//! Trials in a workspace.
 
 use std::path::PathBuf;
 
-/// State of a trial or sweep in a workspace.
+/// State in which a workspace's trial or sweep is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialState {
     /// It waits to be run.
@@ -22,7 +22,7 @@ pub enum TrialState {
 }
 
 impl TrialState {
-    /// All states, in the order of a trial's life.
+    /// All states, in the order in which a trial may pass them.
     pub const ALL: [TrialState; 7] = [
         TrialState::Queued,
         TrialState::Running,
@@ -54,7 +54,7 @@ impl TrialState {
     }
 }
 
-/// Results of a trial at a glance, in lists and at the head of its report: the completion time of
+/// A trial's results at a glance, in lists and at the head of its report: the completion time of
 /// the measured job that took longest, and the measured collective with the lowest share of its
 /// ideal. Both name their job, since these may differ.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,25 +80,25 @@ pub struct Headline {
     pub algbw_gbytes_per_s: Option<f64>,
     /// Bus bandwidth by the nccl-tests factor, in GB/s (10⁹ bytes).
     pub busbw_gbytes_per_s: Option<f64>,
-    /// Ideal percentages of the first measured collectives in run order, at most 64; `None` for
+    /// Ideal percentages for the first measured collectives in run order, at most 64; `None` for
     /// those without an ideal.
     pub ideals: Vec<Option<f64>>,
-    /// Digest of all results, in hexadecimal.
+    /// Digest over all results, in hexadecimal.
     pub digest: Option<String>,
     /// Seed from which every random stream derives.
     pub seed: Option<u64>,
-    /// Wall time of the simulation, in seconds.
+    /// Wall time that the simulation took, in seconds.
     pub wall_s: Option<f64>,
 }
 
-/// A trial of a workspace, as lists show it.
+/// A trial in a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceTrial {
-    /// Number in the workspace; numbers of removed trials are not used again.
+    /// Number in the workspace; a removed trial's number is not used again.
     pub id: i64,
     /// Name that people gave it; need not be unique.
     pub name: String,
-    /// State of the trial.
+    /// State in which the trial is.
     pub state: TrialState,
     /// Tags that people gave it, in alphabetical order.
     pub tags: Vec<String>,
@@ -106,11 +106,11 @@ pub struct WorkspaceTrial {
     pub created: f64,
     /// Time at which it began to run, in seconds since 1970.
     pub started: Option<f64>,
-    /// Time of its end, in seconds since 1970.
+    /// Time at which it ended, in seconds since 1970.
     pub ended: Option<f64>,
     /// Reason why it failed, was stopped, or has a folder that is refused.
     pub error: Option<String>,
-    /// Folder of the trial; `None` before it runs, or if it was refused.
+    /// The trial's folder; `None` before it runs, or if it was refused.
     pub folder: Option<PathBuf>,
     /// Number of the sweep to which it belongs, if any.
     pub sweep: Option<i64>,
