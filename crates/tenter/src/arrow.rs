@@ -30,6 +30,7 @@ pub(crate) fn data_type(kind: Kind) -> DataType {
 }
 
 fn field<R: Row>(column: &Column<R>) -> Field {
+    // A meaning is a doc comment, which begins with a space.
     let meaning = column.meaning.trim().to_owned();
     let mut metadata = HashMap::from([("tenter.meaning".to_owned(), meaning)]);
     if !column.unit.is_empty() {

@@ -77,6 +77,7 @@ impl ThreadTime {
     fn elapsed(self) -> Time {
         let elapsed = match self {
             ThreadTime::Processor(began) => {
+                // If the file cannot be read any more, no time counts: that must not end a check.
                 let now = processor_ns().unwrap_or(began);
                 Duration::from_nanos(now.saturating_sub(began))
             }

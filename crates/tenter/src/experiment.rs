@@ -139,6 +139,7 @@ impl Experiment {
                 partial: None,
             };
             let end = self.point(&mut point, folder.as_deref(), observer);
+            // Before the error is looked at: trials that have run belong to the results.
             results.points.push(point);
             match end {
                 Ok(was_cancelled) => results.was_cancelled = was_cancelled,
@@ -192,6 +193,7 @@ impl Experiment {
     }
 
     fn last_seed(&self, first: u64) -> Result<u64, Error> {
+        // `seeds` is at least 1.
         first.checked_add(u64::from(self.seeds) - 1).ok_or_else(|| {
             let count = self.seeds;
             Error::Asked(format!(
@@ -252,6 +254,7 @@ impl Experiment {
                     return Ok(true);
                 }
                 Ok(trial) => point.trials.push(kept(trial)),
+                // The trial is whole in memory, so it counts although its folder does not.
                 Err(Error::NotWritten { trial, source }) => {
                     point.trials.push((*trial).clone());
                     return Err(Error::NotWritten { trial, source });

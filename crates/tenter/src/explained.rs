@@ -196,6 +196,7 @@ impl Checked<'_> {
         let (plan, given) = (self.plan.resolved(), &self.plan.loaded().given);
         let mut found = explain_on(plan, &self.routing, given, budget)?;
         let choice = self.plan.choice().map(str::to_owned);
+        // First of all a reader must know why there are packets or flows.
         found.notes.splice(0..0, choice);
         Ok(found)
     }

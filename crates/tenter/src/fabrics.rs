@@ -58,6 +58,7 @@ impl FabricFormat {
 
     /// Parses settings, each `KEY=VALUE`.
     fn reading(self, settings: &[String]) -> Result<FabricReading, Error> {
+        // An empty document would be null in YAML, and not a mapping without keys.
         let mut text = String::from("{}\n");
         if !settings.is_empty() {
             text.clear();

@@ -136,6 +136,7 @@ impl Drop for RunHandle {
     fn drop(&mut self) {
         if let Some(Work::Thread(thread)) = self.work.take() {
             self.cancel();
+            // Without the wait, the thread could go on writing to a folder that the caller removes.
             drop(thread.join());
         }
     }
@@ -143,6 +144,7 @@ impl Drop for RunHandle {
 
 /// Returns the message with which a thread panicked.
 fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    // A `panic!` without arguments carries a `&str`, one with arguments a `String`.
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "the run panicked".to_owned())
@@ -190,6 +192,7 @@ impl<O: Observer> Observer for Heard<O> {
 
     fn progress(&mut self, at: &Running<'_>) -> Control {
         if !self.is_further {
+            // Progress of a further run would start again from zero.
             *self.shared.lock() = at.progress;
         }
         if self.shared.cancelled.load(Ordering::Relaxed) {

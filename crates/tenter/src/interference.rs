@@ -57,6 +57,7 @@ fn run_all(
     let count = runs.len();
     let mut results = Vec::new();
     for (number, jobs) in runs.into_iter().enumerate() {
+        // A short run reports no progress, so the observer could not stop it there.
         if observer.is_cancelled() {
             return Ok(None);
         }

@@ -30,6 +30,7 @@ pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>
         budget.wall_time, budget.memory
     );
     let although = format!("`engine.fidelity: auto` is packets, although {of_packets}");
+    // Flow level would refuse the run; a long run with packets is better than none.
     if let Err(refusal) = tenter_sim::left_out(plan) {
         return Ok(Some(format!("{although}: {refusal}")));
     }
@@ -43,6 +44,7 @@ pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>
         return Ok(Some(format!("{although}: flows would take {flows}")));
     }
     Ok(Some(format!(
+        // The last estimate has left the plan at flow level.
         "`engine.fidelity: auto` is flows: {of_packets}, and flows {flows}"
     )))
 }

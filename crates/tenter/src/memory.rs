@@ -85,6 +85,8 @@ impl Pool {
             }
             let available = available().unwrap_or(u64::MAX);
             if state.trials == 0 {
+                // No trial runs now; later, memory that trials have filled is missing from
+                // `available`.
                 state.limit = (u128::from(available) * u128::from(PERCENT) / 100) as u64;
                 break;
             }

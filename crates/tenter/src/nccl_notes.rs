@@ -40,6 +40,7 @@ fn is_list_named(loaded: &Loaded, job: usize) -> bool {
             .filter(|given| given.starts_with(&start));
         of_job.filter(|given| given.ends_with(key)).count()
     };
+    // An entry without `algorithm` leaves fewer of these keys than entries.
     keys("].collective") <= keys("].algorithm")
 }
 

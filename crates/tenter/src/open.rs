@@ -25,6 +25,7 @@ pub fn read_for_report(folder: impl AsRef<Path>, budget: &Budget) -> Result<Tria
     };
     trial.unloaded = match unloaded() {
         Ok(unloaded) => Some(Arc::new(unloaded)),
+        // A budget is for the caller to raise; every other error costs the unloaded times alone.
         Err(error) if budget.refused().is_some() => return Err(error),
         Err(_) => None,
     };
@@ -46,7 +47,7 @@ impl Trial {
         })
     }
 
-    /// Reads the trial in `folder` without its flows and samples, which take most memory.
+    /// Reads the trial in `folder` without its flows and samples, which take most of the memory.
     ///
     /// # Errors
     /// As [`Trial::open`].

@@ -126,6 +126,7 @@ impl OperationGraph {
     /// When there is no such job with traffic, or the job draws its flows while it runs.
     pub fn of_job(plan: &Plan, job: Option<&str>) -> Result<OperationGraph, Error> {
         let job = &plan.resolved().jobs[OperationGraph::find(plan, job)?];
+        // `find` returns jobs with traffic only.
         let run = &job.sequence[0];
         if let Some(of) = run.traffic.operations() {
             return Ok(OperationGraph {
@@ -229,6 +230,7 @@ impl OperationGraph {
         };
         let of_job = |row: &&FlowRow| row.job == index as u32 && row.queue_pair == 0;
         let mut rows: Vec<&FlowRow> = trial.flows().iter().filter(of_job).collect();
+        // Rows come as flows end; ns-3 starts flows in the order of its file.
         rows.sort_by_key(|row| (row.posted, row.src_rank, row.transfer));
         let first = rows.first().map_or(Time::ZERO, |row| row.posted);
         let all = rows.len();

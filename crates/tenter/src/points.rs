@@ -33,6 +33,7 @@ pub(crate) fn begin(folder: &Path, grid: &[Vec<(String, String)>]) -> Result<Opt
         if !point.is_dir() || !takes_seeds(&point)? {
             break;
         }
+        // Another process may be running trials of this point.
         let _lock = take_folder(&point)?;
         fs::remove_dir_all(&point).map_err(|error| not_removed(&point, &error))?;
         surplus += 1;

@@ -66,6 +66,7 @@ impl Prepared {
         outcome.summary.notes.sort_by_key(|note| note.severity);
         let engine = &mut outcome.summary.engine;
         engine.set_up_s = self.set_up_s;
+        // Before the further runs: speed is packet-hops of this run over its own time.
         engine.wall_s = began.elapsed().as_secs_f64();
         engine.peak_rss_bytes = peak_rss_bytes();
         let watched = simulation::watched(&self.simulation);
@@ -73,6 +74,8 @@ impl Prepared {
         drop(self.simulation);
         let (asked, threads) = self.further;
         let further = interference::add(&loaded.plan, asked, threads, observer, &mut outcome);
+        // Last, since the summary has the rows of the further runs. Until then the manifest says
+        // that the trial is not complete.
         let written = folder.map(|folder| folder.finish(&outcome.summary, &outcome.counts));
         let trial = Trial {
             plan: self.plan.clone(),

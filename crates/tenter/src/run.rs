@@ -172,11 +172,13 @@ impl Run {
         let Folder::At(path) = &self.folder else {
             return None;
         };
+        // A trial folder does not hold the events of a watch.
         if !self.reuse || self.watch.is_some() {
             return None;
         }
         let loaded = self.plan.loaded();
         let identity = identity(&loaded.plan, self.asked_interference());
+        // The configuration names these files; equal names with other content are another run.
         let has_beside = || {
             let mut files = loaded.files_beside();
             files.all(|file| is_written(&path.join(file.name), |to| file.write_to(to)))

@@ -56,6 +56,7 @@ impl Scenario {
         let name = file.display().to_string();
         let (text, format) = (read_text(file)?, Format::of_name(&name));
         Ok(Scenario {
+            // For a bare file name this is the empty path, which is the working folder.
             folder: Some(file.with_file_name("")),
             ..Scenario::parse(&name, text, format)
         })
@@ -322,6 +323,7 @@ fn within(folder: &Path, name: &str) -> Result<Content<'static>, String> {
 
 /// Opens a file that a person has named; an error says why it cannot be read.
 pub(crate) fn open_named(path: &Path) -> Result<Content<'static>, String> {
+    // The metadata are those of the open file: the path may lead elsewhere a moment later.
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (found, file) = opened.map_err(|error| error.to_string())?;
     // Files of `/proc` and the like report length 0 but have content: they are read like a pipe.
@@ -349,6 +351,7 @@ fn bytes(file: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
 
 fn at_most(stream: impl Read, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // The one byte more tells callers that the stream is too long, however long it is.
     stream.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

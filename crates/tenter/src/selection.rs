@@ -55,6 +55,7 @@ impl Selection {
     /// and greatest value, where known.
     pub(crate) fn may_be_in(&self, range: impl Fn(usize) -> Option<(f64, f64)>) -> bool {
         self.conditions.iter().all(|condition| {
+            // Statistics of a file have the ends of numbers only.
             let ColumnTest::Between(low, high) = condition.test else {
                 return true;
             };
@@ -88,6 +89,7 @@ impl Selection {
             Some(columns) => columns.clone(),
             None => (0..schema.fields().len()).collect(),
         };
+        // Without conditions, columns are handed on without a copy.
         let arrays: Vec<ArrayRef> = if self.conditions.is_empty() {
             places.into_iter().map(column).collect()
         } else {
@@ -110,6 +112,7 @@ fn with_rows(
     arrays: Vec<ArrayRef>,
     rows: usize,
 ) -> Result<RecordBatch, ArrowError> {
+    // Arrow takes the row count from the first column, and there may be none.
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema, arrays, &options)
 }

@@ -78,6 +78,7 @@ pub(crate) fn build(
     options: Options,
     watch: Option<(Watch, usize)>,
 ) -> Result<AnySimulation, SimulationError> {
+    // `check` has refused a watch at flow level; the filter keeps callers safe that skip it.
     match watch.filter(|_| plan.fidelity == Fidelity::Packet) {
         Some((watch, limit)) => {
             let target = |context: &Context| watch.resolve(context);
@@ -108,6 +109,7 @@ fn first_events<D: Driver<Watcher = WatchLog>>(driver: &D) -> Watched {
         limit = log.limit();
     }
     let events = &mut watched.events;
+    // By content alone: the order must not depend on how nodes are split over threads.
     events.sort_by_key(|event| (event.at, event.node, step(event), event.port));
     watched.omitted += events.len().saturating_sub(limit) as u64;
     events.truncate(limit);

@@ -43,8 +43,10 @@ pub(crate) fn speed_ups(plan: &Plan, threads: &[u16]) -> Result<Vec<SpeedUp>, Er
     let cost = cost_of(plan, &run_budget())?;
     let mut short = plan.clone();
     let part = (RUN_S / cost.wall_s.max(RUN_S)).min(1.0);
+    // At least 1 ps: a limit of zero would simulate nothing.
     let simulated = Time::from_ps((cost.simulated_ns * 1e3 * part) as u64 + 1);
     short.time_limit = Some(simulated.min(plan.time_limit.unwrap_or(Time::MAX)));
+    // Further runs are not part of the measurement.
     short.baseline = false;
     let found = threads.iter().map(|&threads| of_threads(&short, threads));
     found.collect::<Result<_, _>>().map_err(Error::Unbuildable)
@@ -63,6 +65,7 @@ fn of_threads(plan: &Plan, threads: u16) -> Result<SpeedUp, SimulationError> {
     let outcome = simulation.run(&mut ())?;
     let wall_ns = began.elapsed().as_secs_f64() * 1e9;
     let balance = simulation.balance().unwrap_or_default();
+    // The beginning may have no work at all, and shares are taken of it.
     let work = (balance.work + balance.rest).max(1) as f64;
     let meeting_ns = MEETING_NS_PER_THREAD * f64::from(outcome.summary.engine.threads);
     Ok(SpeedUp {

@@ -74,6 +74,7 @@ impl StoredTable {
     /// When the file is missing or damaged by now.
     pub fn batches(&self, selection: &Selection) -> Result<StoredBatches, Error> {
         Ok(StoredBatches {
+            // The file is opened for each iterator, so that several can run side by side.
             groups: (self.open)(&self.folder)?,
             next: 0,
             schema: selection.schema(&self.schema),

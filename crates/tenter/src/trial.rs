@@ -135,7 +135,7 @@ impl Trial {
         }
     }
 
-    /// Drops flows and samples, which take most memory.
+    /// Drops flows and samples, which take most of the memory.
     #[must_use]
     pub fn without_rows(self) -> Trial {
         Trial {

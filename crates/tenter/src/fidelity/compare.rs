@@ -51,6 +51,7 @@ impl BothLevels {
             .zip(flows)
             .filter(|(job, _)| !job.job.background);
         for (packets, flows) in under_test {
+            // To extend by an option skips what did not end at both levels.
             errors.jct.extend(error(packets.job.jct, flows.job.jct));
             let rows = packets.collectives.iter().zip(&flows.collectives);
             for (packets, flows) in rows.filter(|(row, _)| !row.warm_up) {

@@ -150,6 +150,7 @@ pub(super) fn prepared(
         let parts: Vec<_> = parts
             .map(|part| scope.spawn(move || part.iter().map(known).collect::<Vec<_>>()))
             .collect();
+        // Joined in the order of the trials, whichever thread ends first.
         let joined = parts.into_iter().map(|part| match part.join() {
             Ok(known) => known,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -176,6 +176,8 @@ impl Ledger {
         refuse_others(folder)?;
         let workers = folder.join(WORKERS_FOLDER);
         std::fs::create_dir_all(&workers).map_err(|error| failed("make", &error))?;
+        // Before the database: other processes take rows of a worker without a lock for
+        // interrupted.
         let (worker, alive) = be_alive(&workers).map_err(|error| failed("join", &error))?;
         let connection = Connection::open(folder.join(LEDGER_FILE));
         let connection = connection.map_err(|error| failed("open", &error))?;
@@ -230,6 +232,8 @@ impl Ledger {
             VALUES (?1, 'queued', '', ?2, ?3, ?4, 0, 0)
             ON CONFLICT (key) DO NOTHING";
         let all = || -> rusqlite::Result<()> {
+            // `unchecked` as `self` is shared; no method of the ledger begins a transaction within
+            // another.
             let changes = self.connection.unchecked_transaction()?;
             changes.execute("DELETE FROM trials WHERE state = 'queued'", [])?;
             let mut insert = changes.prepare(text)?;
@@ -354,6 +358,7 @@ impl Ledger {
         };
         let is_held = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         if !is_held {
+            // No process takes the name again, so the file of a dead one can go.
             let _ = std::fs::remove_file(path);
         }
         is_held
@@ -497,6 +502,7 @@ fn layout(connection: &Connection) -> rusqlite::Result<i64> {
             _ => {}
         }
         match version()? {
+            // The version changes at the end, so this is the layout that was found.
             0..3 => connection.execute_batch(WORKSPACE_TABLES)?,
             3 => connection.execute_batch(FROM_3)?,
             _ => {}

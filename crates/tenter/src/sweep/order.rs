@@ -113,6 +113,7 @@ impl TrialOrder {
         let (text, name, format) = config;
         let mut loaded =
             tenter_scenario::load_beside(text, name, format, &[], None, &find, &budget)?;
+        // In `config.yaml` every key is written, so its own list would name them all.
         loaded.given.clone_from(&self.given);
         Ok(Plan::new(loaded, &budget)?)
     }

@@ -142,6 +142,7 @@ impl<S: Supply> Pool<'_, S> {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
+                    // Later errors tend to follow from the first.
                     self.state().broken.get_or_insert(error);
                     self.stop();
                 }
@@ -186,6 +187,7 @@ impl<S: Supply> Pool<'_, S> {
     fn carry_out(&self, number: usize, task: &S::Task) -> Option<S::Answer> {
         let needed = self.supply.memory_bytes(task);
         let reserved = reserve_memory(needed, || self.is_over())?;
+        // A trial that waits for memory does not run yet.
         self.state().running += 1;
         let mut watch = Watch { pool: self, number };
         let answer = self.supply.carry_out(task, self.threads, &mut watch);

@@ -312,6 +312,7 @@ impl Queue {
                     let _ = fs::remove_dir_all(claim);
                     return;
                 }
+                // The claim of a worker that was lost; this worker's claim has a higher number.
                 Ok(_) => {}
                 Err(_) => return,
             }
@@ -392,6 +393,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        // First the thread, which would only fail to write once the file is gone.
         drop(self.heart.take());
         let _ = fs::remove_file(self.folder.join(WORKERS).join(&self.name));
     }
@@ -465,6 +467,8 @@ fn put<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
             path.display()
         ))
     })?;
+    // Readers on other machines see the old file or the new one, never a part: see
+    // `tempfile_beside`.
     let unwritable = |error: io::Error| failed("write", path, error);
     let mut partial = tempfile_beside(path).map_err(unwritable)?;
     partial.1.write_all(&text).map_err(unwritable)?;

@@ -228,6 +228,8 @@ impl SweepRun {
         let judge = judge.map(|(_, cell)| cell);
         let mut trials = Vec::new();
         for seed in chosen.candidates() {
+            // The first candidates that meet the conditions, so that the choice is the same in
+            // every run.
             if trials.len() == chosen.runs {
                 break;
             }

@@ -140,6 +140,7 @@ impl SweepSession {
         let queue = match patience {
             Some(patience) => {
                 let queue = Queue::make(&run.folder, patience)?;
+                // A part of the sweep does not know the trials of the other parts.
                 if run.only.is_all() {
                     forget_others(&queue, &ledger, &known)?;
                 }
@@ -548,6 +549,7 @@ impl SweepSession {
             };
             rows.push((measured, known.seeds.clone(), outcome.summary));
         }
+        // Threads fail in any order, and results must not depend on it.
         state.failures.sort_unstable();
         let failures = state.failures.into_iter();
         let failures = failures.map(|(number, why)| (self.trials[number].clone(), why));

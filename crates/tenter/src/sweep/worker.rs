@@ -60,6 +60,7 @@ impl SweepWorker {
         let state = orders.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         Ok(WorkerResults {
+            // Only a stop leaves orders that were never looked at.
             was_cancelled: !state.waiting.is_empty() || state.results.was_cancelled,
             ..state.results
         })

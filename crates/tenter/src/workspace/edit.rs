@@ -75,6 +75,7 @@ impl Workspace {
         let ledger = self.ledger();
         let all = || -> rusqlite::Result<()> {
             let changes = ledger.connection().unchecked_transaction()?;
+            // In one transaction: a list that is read meanwhile shows all old tags or all new ones.
             changes.execute("DELETE FROM workspace_tags WHERE trial = ?1", [id])?;
             for tag in &tags {
                 let insert = "INSERT OR IGNORE INTO workspace_tags (trial, tag) VALUES (?1, ?2)";

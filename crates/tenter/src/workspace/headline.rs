@@ -39,6 +39,7 @@ impl Headline {
             busbw_gbytes_per_s: row.and_then(|row| row.busbw_gbytes_per_s),
             ideals: measured()
                 .map(|(_, row)| row.percent_of_ideal)
+                // A list draws them as a small chart, which has no room for more.
                 .take(IDEALS)
                 .collect(),
             digest: Some(summary.engine.digest.clone()),

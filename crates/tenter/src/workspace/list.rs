@@ -129,6 +129,7 @@ impl Workspace {
             TrialOrderKey::Name | TrialOrderKey::Fabric => "COLLATE NOCASE",
             _ => "",
         };
+        // For `SQLite` a negative limit is none.
         let limit = query
             .limit
             .map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));

@@ -211,6 +211,7 @@ impl Workspace {
                 }
             }
         }
+        // `requeue_lost_sweeps` takes this lock itself.
         drop(ledger);
         self.requeue_lost_sweeps()?;
         Ok(count)

@@ -12,6 +12,7 @@ pub(super) fn stamp(folder: &Path) -> i64 {
     let since = changed
         .ok()
         .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    // Not 0, which marks trials that the workspace runs itself.
     since.map_or(1, |since| {
         i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
     })

@@ -51,6 +51,7 @@ pub struct WorkspaceSweep {
 /// # Errors
 /// When the description is invalid, or it names a file and no scenario is given.
 pub fn sweep_of(description: &str, scenario: &str) -> Result<SweepRun, Error> {
+    // A line of text decides, since a description without the key cannot be parsed.
     let names_scenario = description
         .lines()
         .any(|line| line.starts_with("scenario:") || line.contains("\"scenario\""));

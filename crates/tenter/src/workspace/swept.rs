@@ -46,6 +46,7 @@ impl Workspace {
         if known.is_some_and(|known| known == digest) {
             return Ok(None);
         }
+        // The lock on the ledger is free again: resolving a plan may take seconds.
         let plan = swept.plan().ok();
         let id = self.add_swept(sweep, swept, plan.as_ref())?;
         let values = swept.outcome.as_ref().ok().map(|outcome| &outcome.values);
