@@ -57,7 +57,7 @@ pub enum Error {
     NotWritten {
         /// The whole trial, in memory.
         trial: Box<Trial>,
-        /// Error that writing the file gave.
+        /// Error from writing the file.
         source: TrialError,
     },
     /// The trial has run, and a further run that measures what jobs cost each other failed.

@@ -157,7 +157,7 @@ impl Experiment {
         Ok(results)
     }
 
-    /// Combines the varied values to all points; the last axis runs fastest.
+    /// Lists all combinations of varied values; the last axis runs fastest.
     fn grid(&self) -> Vec<Vec<(String, String)>> {
         let mut grid = vec![Vec::new()];
         for (path, values) in &self.axes {

@@ -131,7 +131,7 @@ impl Plan {
         Ok(memory_bytes(self.resolved()).map_err(ExplainError::from)?)
     }
 
-    /// Estimates the packet-hops that a run has.
+    /// Estimates the packet-hops of a run.
     ///
     /// # Errors
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every

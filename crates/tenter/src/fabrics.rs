@@ -12,7 +12,7 @@ use crate::operations::quoted;
 use crate::scenario::open_named;
 use crate::{Error, Plan};
 
-/// Fabric file format.
+/// File format of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricFormat {
     /// `InfraGraph` 3 infrastructures, YAML or JSON.
@@ -23,7 +23,7 @@ pub enum FabricFormat {
     Ns3Topology,
     /// `NetBox` cables as CSV; import only.
     NetBox,
-    /// htsim fat trees.
+    /// Fat trees of htsim.
     Topo,
 }
 

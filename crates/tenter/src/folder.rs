@@ -6,7 +6,7 @@ use tenter_report::claim_free_folder;
 
 use crate::Error;
 
-/// Folder for a trial, or for an experiment's trials.
+/// Folder of a trial, or of an experiment's trials.
 #[derive(Clone, Debug)]
 pub(crate) enum Folder {
     /// No folder: the trial stays in memory.

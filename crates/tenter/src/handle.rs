@@ -1,4 +1,4 @@
-//! Handles to runs on separate threads.
+//! Handles of runs on threads of their own.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

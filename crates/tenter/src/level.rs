@@ -49,7 +49,7 @@ pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>
     )))
 }
 
-/// Estimated cost when running at one level.
+/// Estimated cost of a run at one level.
 struct Estimate {
     /// Wall time on one thread.
     time: Time,

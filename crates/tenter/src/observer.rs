@@ -100,7 +100,7 @@ impl<T: Observer + ?Sized> Observer for &mut T {
     }
 }
 
-/// Progress in one simulation, as an observer sees it.
+/// Progress of one simulation, as an observer sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {
     pub(crate) plan: &'a tenter_plan::Plan,

@@ -27,7 +27,7 @@ pub struct OperationGraph {
 /// Size of an operation graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationCounts {
-    /// Ranks in the graph, also those without operations.
+    /// Ranks of the graph, also those without operations.
     pub ranks: u32,
     /// Operations that compute.
     pub computes: u64,

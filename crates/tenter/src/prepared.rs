@@ -19,7 +19,7 @@ pub(crate) struct Keep {
 /// A run whose network is built and whose folder is made.
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
-    /// The run's name for observers.
+    /// Name of the run for observers.
     pub(crate) title: String,
     pub(crate) keep: Keep,
     /// Interval between checkpoints, after which a killed process leaves readable rows.

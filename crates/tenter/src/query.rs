@@ -1,4 +1,4 @@
-//! Answers queries over a trial's tables.
+//! Answers queries over the tables of a trial.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

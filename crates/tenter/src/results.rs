@@ -31,7 +31,7 @@ impl Point {
     }
 }
 
-/// Results that an [`Experiment`](crate::Experiment) gives.
+/// Results of an [`Experiment`](crate::Experiment).
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     /// Points that were run; the last axis runs fastest.

@@ -113,7 +113,7 @@ impl Run {
         self
     }
 
-    /// Writes, about once `every` wall-clock interval, what the folder needs for flows and samples
+    /// Writes, at intervals of about `every` (wall time), what the folder needs for flows and samples
     /// to be readable if the process is killed; `tenter_report::recover_tables` then makes them
     /// readable.
     pub fn checkpoints(mut self, every: Duration) -> Run {

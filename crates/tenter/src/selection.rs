@@ -29,7 +29,7 @@ pub struct Condition {
     pub test: ColumnTest,
 }
 
-/// Test on a single value.
+/// Test of a single value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnTest {
     /// The value is a number from the first to the second, both included.

@@ -10,7 +10,7 @@ use tenter_units::Time;
 use crate::Error;
 use crate::budget::run_budget;
 
-/// Cost for one meeting at the end of a window, in ns for each thread: a cache line moves from core
+/// Cost of one meeting at the end of a window, in ns for each thread: a cache line moves from core
 /// to core, and each thread looks at what the others have sent. Measured on two threads
 /// (`docs/bench.md`).
 const MEETING_NS_PER_THREAD: f64 = 700.0;
@@ -20,7 +20,7 @@ const RUN_S: f64 = 2.0;
 /// Expected gain from several threads over one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SpeedUp {
-    /// Threads, each on its own core; no more than there are switches can have work.
+    /// Threads, each on a core of its own. If there are more threads than switches, some are idle.
     pub threads: u16,
     /// Expected wall time on one thread over that on `threads`.
     pub speed_up: f64,

@@ -1,4 +1,4 @@
-//! Trials: what runs give.
+//! Trials: the results of runs.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -10,11 +10,11 @@ use super::run::SweepRun;
 use crate::identity::sources;
 use crate::{Error, Plan};
 
-/// A trial's identity.
+/// Identity of a trial.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) key: String,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub(super) name: String,
     /// The seeds that differ from trial to trial.
     pub(super) seeds: Vec<u64>,

@@ -147,7 +147,7 @@ pub(crate) enum Claim {
     Elsewhere,
 }
 
-/// Outcome for a trial that has run.
+/// Outcome of a trial that has run.
 pub(crate) struct Finished {
     pub(crate) outcome: Outcome,
     /// Reason why a second run, for a reading that the first lacked, has failed.
@@ -159,7 +159,7 @@ pub(crate) struct Finished {
 
 /// Texts that describe a trial in a ledger.
 pub(crate) struct Title<'t> {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub(crate) name: &'t str,
     /// Settings that the sweep makes.
     pub(crate) settings: &'t str,

@@ -8,9 +8,9 @@ use crate::Error;
 /// Selected trials.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Only {
-    /// Indices for the selected variants; empty selects all.
+    /// Indices of the selected variants; empty selects all.
     variants: Vec<usize>,
-    /// Pairs with an axis index and a value. Values on one axis are alternatives; an axis without
+    /// Pairs of an axis index and a value. Values on one axis are alternatives; an axis without
     /// any allows all values.
     values: Vec<(usize, String)>,
 }

@@ -7,7 +7,7 @@ use tenter_study::{TrialPauses, TrialValue};
 /// Results that are kept from a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// The trial's summary, as in `summary.json`.
+    /// Summary of the trial, as in `summary.json`.
     pub(crate) summary: Summary,
     /// Readings, each with its key: the query, or whatever else identifies it.
     pub(crate) values: Vec<(String, Option<TrialValue>)>,
@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// Ways in which a trial ends.
+/// End of a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum End {
     Done(Box<Outcome>),

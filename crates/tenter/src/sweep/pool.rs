@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) trait Supply: Sync {
     /// A trial to be run.
     type Task;
-    /// Answer to a trial.
+    /// Result of a trial.
     type Answer;
 
     /// Takes the next trial that waits.
@@ -36,7 +36,7 @@ pub(crate) trait Supply: Sync {
         observer: &mut dyn Observer,
     ) -> Self::Answer;
 
-    /// Takes the answer to a trial; `None` if it was stopped before it began. An error ends the
+    /// Takes the result of a trial; `None` if it was stopped before it began. An error ends the
     /// pool.
     fn keep(&self, task: Self::Task, answer: Option<Self::Answer>) -> Result<(), Error>;
 
@@ -242,7 +242,7 @@ impl<S: Supply> Drop for Leaves<'_, '_, S> {
 /// Observes one trial: collects its packet-hops, and stops it when the sweep is stopped.
 struct Watch<'p, 's, S> {
     pool: &'p Pool<'s, S>,
-    /// The worker's number.
+    /// Number of the worker.
     number: usize,
 }
 

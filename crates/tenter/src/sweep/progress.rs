@@ -1,4 +1,4 @@
-//! A sweep's progress, and its observer.
+//! Progress of a sweep, and its observer.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub trait SweepObserver {
 
 impl SweepObserver for () {}
 
-/// A sweep's progress.
+/// Progress of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SweepProgress {
     /// Trials in the sweep.

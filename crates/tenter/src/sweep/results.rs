@@ -14,7 +14,7 @@ use super::only::Only;
 use super::progress::SweepProgress;
 use crate::Error;
 
-/// Results that a sweep gives.
+/// Results of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepResults {
     /// The sweep that was run.

@@ -268,7 +268,7 @@ impl SweepRun {
         })
     }
 
-    /// Counts the pairs with a variant and a point.
+    /// Counts the pairs of a variant and a point.
     pub(super) fn cells(&self) -> usize {
         self.sweep.points().len() * self.sweep.variants().len()
     }

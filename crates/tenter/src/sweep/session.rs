@@ -55,7 +55,7 @@ struct State {
     /// Keys of trials that were handed out, with their indices: equal trials at several points are
     /// handed out once.
     handed_out: BTreeMap<String, usize>,
-    /// Keys for trials that this process runs, each with the indices of equal trials that wait for
+    /// Keys of trials that this process runs, each with the indices of equal trials that wait for
     /// its end.
     here: BTreeMap<String, Vec<usize>>,
 }
@@ -90,7 +90,7 @@ impl State {
     }
 }
 
-/// Answer to a caller that wants to run a trial.
+/// Reply to a caller that asks for a trial to run.
 #[derive(Debug)]
 pub enum NextTrial {
     /// A trial to be run.

@@ -1,4 +1,4 @@
-//! A sweep's ended trials, as an observer sees them.
+//! Ended trials of a sweep, as an observer sees them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::{Error, Plan};
 
 /// A trial that has ended, in this run or in an earlier one.
 pub struct Swept<'s> {
-    /// The trial's index in the sweep.
+    /// Index of the trial in the sweep.
     pub place: usize,
     /// Variant and point in words; empty if the sweep has one each.
     pub title: String,
@@ -20,7 +20,7 @@ pub struct Swept<'s> {
     pub point: usize,
     /// First seed that differs from trial to trial.
     pub seed: u64,
-    /// The trial's results, or the reason why it failed.
+    /// Results of the trial, or the reason why it failed.
     pub outcome: Result<SweptOutcome, String>,
     /// Folder with the trial's tables, if the sweep keeps them.
     pub folder: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub struct Swept<'s> {
 /// Results that a sweep keeps from one trial.
 #[derive(Clone, Debug)]
 pub struct SweptOutcome {
-    /// The trial's summary, as in `summary.json`.
+    /// Summary of the trial, as in `summary.json`.
     pub summary: Box<Summary>,
     /// One value for each reading, in their order; `None` where the trial has none.
     pub values: Vec<Option<TrialValue>>,

@@ -1,4 +1,4 @@
-//! Reports each ended trial to a sweep's observer.
+//! Reports each ended trial to the observer of a sweep.
 
 use std::path::Path;
 

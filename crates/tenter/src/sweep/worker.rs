@@ -20,7 +20,7 @@ pub struct SweepWorker {
     workers: usize,
 }
 
-/// Counts that one worker returns.
+/// Results of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerResults {
     /// Trials that it has run.

@@ -1,4 +1,4 @@
-//! Finds trials that other commands have left in a workspace's folder.
+//! Finds trials that other commands have left in the folder of a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Headlines: a trial's results at a glance.
+//! Headlines: results of a trial at a glance.
 
 use tenter_record::{CollectiveRow, JobSummary, Summary};
 use tenter_report::binary_size;

@@ -48,7 +48,7 @@ pub enum TrialOrderKey {
     Jobs,
     /// Longest completion time among the measured jobs.
     Jct,
-    /// Lowest share that a measured collective reaches of its ideal.
+    /// Lowest share of the ideal among measured collectives.
     Ideal,
     /// Algorithm bandwidth in the headline.
     Algbw,
@@ -101,7 +101,7 @@ impl TrialOrderKey {
     }
 }
 
-/// One page from a list.
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialList {
     /// Trials that fit the query, on all pages.

@@ -1,4 +1,4 @@
-//! Keeps a workspace's sweeps.
+//! Sweeps of a workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use crate::sweep::SweepRun;
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
-/// A sweep in a workspace, as lists show it.
+/// A sweep of a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceSweep {
     /// Number in the workspace, counted separately from trials.
     pub id: i64,
     /// Name, from the description; need not be unique.
     pub name: String,
-    /// State in which the whole sweep is.
+    /// State of the sweep as a whole.
     pub state: TrialState,
     /// Description in YAML, as it was queued.
     pub description: String,

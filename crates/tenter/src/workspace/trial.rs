@@ -1,8 +1,8 @@
-//! Trials in a workspace.
+//! Trials of a workspace.
 
 use std::path::PathBuf;
 
-/// State in which a workspace's trial or sweep is.
+/// State of a trial or sweep in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialState {
     /// It waits to be run.
@@ -91,14 +91,14 @@ pub struct Headline {
     pub wall_s: Option<f64>,
 }
 
-/// A trial in a workspace, as lists show it.
+/// A trial of a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceTrial {
     /// Number in the workspace; a removed trial's number is not used again.
     pub id: i64,
     /// Name that people gave it; need not be unique.
     pub name: String,
-    /// State in which the trial is.
+    /// State of the trial.
     pub state: TrialState,
     /// Tags that people gave it, in alphabetical order.
     pub tags: Vec<String>,
@@ -110,7 +110,7 @@ pub struct WorkspaceTrial {
     pub ended: Option<f64>,
     /// Reason why it failed, was stopped, or has a folder that is refused.
     pub error: Option<String>,
-    /// The trial's folder; `None` before it runs, or if it was refused.
+    /// Folder of the trial; `None` before it runs, or if it was refused.
     pub folder: Option<PathBuf>,
     /// Number of the sweep to which it belongs, if any.
     pub sweep: Option<i64>,
