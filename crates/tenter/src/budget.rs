@@ -1,5 +1,4 @@
-//! Request budgets: the machine's free memory, and the processor time spent by the answering
-//! thread.
+//! Budgets of requests: the machine's free memory, and the processor time of the answering thread.
 
 use std::fs;
 use std::sync::Arc;

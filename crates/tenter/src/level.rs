@@ -43,8 +43,8 @@ pub(crate) fn choose(plan: &mut Plan, allowed: &Budget) -> Result<Option<String>
         plan.fidelity = Fidelity::Packet;
         return Ok(Some(format!("{although}: flows would take {flows}")));
     }
+    // The last estimate has left the plan at flow level.
     Ok(Some(format!(
-        // The last estimate has left the plan at flow level.
         "`engine.fidelity: auto` is flows: {of_packets}, and flows {flows}"
     )))
 }

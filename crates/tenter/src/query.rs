@@ -76,8 +76,8 @@ impl Source for Tables<'_> {
         each: &mut dyn FnMut(&[ColumnArray]) -> ControlFlow<()>,
     ) -> Result<(), TrialError> {
         let results = self.held.results;
-        // No flows in memory may mean that the run did not keep them. All other tables are in
-        // memory.
+        // No flows in memory may mean that the run did not keep them: look into the batches or the
+        // folder. Other tables are never kept as batches.
         let (is_held, batches) = match table {
             FlowRow::TABLE => (!results.flows.is_empty(), self.kept.flows),
             SampleRow::TABLE => (!results.samples.is_empty(), self.kept.samples),

@@ -113,9 +113,9 @@ impl Run {
         self
     }
 
-    /// Writes, at intervals of about `every` (wall time), what the folder needs for flows and samples
-    /// to be readable if the process is killed; `tenter_report::recover_tables` then makes them
-    /// readable.
+    /// Writes, at intervals of about `every` (wall time), what the folder needs for its flows and
+    /// samples to be readable if the process is killed; `tenter_report::recover_tables` then makes
+    /// them readable.
     pub fn checkpoints(mut self, every: Duration) -> Run {
         self.checkpoints = Some(every);
         self

@@ -55,7 +55,7 @@ impl Selection {
     /// and greatest value, where known.
     pub(crate) fn may_be_in(&self, range: impl Fn(usize) -> Option<(f64, f64)>) -> bool {
         self.conditions.iter().all(|condition| {
-            // Statistics of a file have the ends of numbers only.
+            // The file's statistics are used for numbers only.
             let ColumnTest::Between(low, high) = condition.test else {
                 return true;
             };

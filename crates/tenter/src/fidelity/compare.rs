@@ -25,7 +25,7 @@ pub fn compare_levels(scenario: &Scenario, threads: u16) -> Result<BothLevels, E
         let plan = scenario.clone().with_setting(setting).resolve()?;
         Run::new(&plan).threads(threads).run()
     };
-    // Flow level first: it refuses what it cannot simulate at once, before the long run with
+    // Flow level first: it refuses at once what it cannot simulate, before the long run with
     // packets.
     let flows = at("flow")?;
     Ok(BothLevels {

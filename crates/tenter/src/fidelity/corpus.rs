@@ -79,8 +79,8 @@ const COLLECTIVES: &[&str] = &[
 /// Returns scenario number `seed` from the corpus; the same seed gives the same scenario.
 pub fn corpus_scenario(seed: u64) -> Scenario {
     let mut stream = Stream::new(seed, "corpus", "scenario of the error table");
-    // A new draw between two others changes all scenarios behind it, and with them the published
-    // errors.
+    // The order of the draws is part of the corpus: a new one between two others changes all
+    // scenarios, and with them the table of errors.
     let mut draw = |count: usize| stream.below(count as u64) as usize;
     let (hosts, topology) = TOPOLOGIES[draw(TOPOLOGIES.len())];
     let mut sharing = SHARING[draw(SHARING.len())];
