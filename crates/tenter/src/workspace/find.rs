@@ -33,8 +33,8 @@ impl Workspace {
             let relative = relative.to_string_lossy().into_owned();
             let stamp = stamp(&folder);
             let known = known.get(&relative);
-            // A stamp of 0 marks trials that the workspace runs itself: its own notes are newer
-            // than the folder.
+            // A stamp of 0 marks a trial that the workspace runs itself: the process that runs it
+            // notes its end.
             if known.is_some_and(|found| found.stamp == 0 || found.stamp == stamp) {
                 continue;
             }
@@ -174,8 +174,8 @@ const REFUSED: i64 = 2;
 /// A folder that the ledger knows.
 struct Known {
     id: i64,
-    /// Time at which its manifest changed, in ns since 1970; 0 for trials that the workspace runs
-    /// itself, 2 for refused ones.
+    /// Time at which its manifest changed, in ns since 1970; 0 for a trial that the workspace runs
+    /// itself and that has not ended, [`REFUSED`] for one that was not read.
     stamp: i64,
 }
 

@@ -11,8 +11,8 @@ use crate::sweep::ledger::broken;
 /// Filter, order and page of a list; conditions must hold together.
 #[derive(Clone, Debug, Default)]
 pub struct TrialQuery {
-    /// Text that name, note, fabric, collective, digest or a tag must contain, in any case; empty
-    /// accepts all.
+    /// Text that name, note, fabric, collective, digest or a tag must contain, whatever its case;
+    /// empty accepts all.
     pub search: String,
     /// Tag that the trial must have.
     pub tag: Option<String>,
@@ -36,11 +36,11 @@ pub enum TrialOrderKey {
     Created,
     /// Time at which the trial ended.
     Ended,
-    /// Name, in any case.
+    /// Name, ignoring case.
     Name,
     /// State, by its word.
     State,
-    /// Fabric in one line, in any case.
+    /// Fabric in one line, ignoring case.
     Fabric,
     /// NICs in the fabric.
     Hosts,
