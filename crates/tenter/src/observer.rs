@@ -15,8 +15,8 @@ pub trait Observer {
     /// several simulations apart, and is empty for a single one.
     fn begins(&mut self, _title: &str) {}
 
-    /// Takes the rows for flows that have ended since the last call. Their order is the same on any
-    /// number of threads. Further runs pass no rows.
+    /// Takes the rows for flows that have ended since the last call, in an order that is the same
+    /// on any number of threads. Further runs pass no rows.
     ///
     /// # Errors
     /// When the rows cannot be kept: that ends the trial.

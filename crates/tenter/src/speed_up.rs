@@ -24,8 +24,8 @@ pub struct SpeedUp {
     pub threads: u16,
     /// Expected wall time on one thread over that on `threads`.
     pub speed_up: f64,
-    /// Upper bound on `speed_up`, as if meetings cost nothing: the work in all partitions over that
-    /// in the busiest one.
+    /// Upper bound on `speed_up`, as if meetings cost nothing: all work over the work that remains,
+    /// which is the busiest partition's in shared windows and everything in the others.
     pub balance: f64,
     /// Share of the work that lies in windows with enough work to be shared, in percent.
     pub shared_percent: f64,

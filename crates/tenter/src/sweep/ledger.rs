@@ -296,7 +296,7 @@ impl Ledger {
     }
 
     /// Claims a finished trial again, for a reading that it lacks; returns false if another process
-    /// was faster. Its outcome is kept until the new one is added.
+    /// was faster. The old outcome is kept until the new one is added.
     pub(crate) fn reclaim(&self, key: &str, seen: &Finished) -> Result<bool, Error> {
         let text = "UPDATE trials
             SET state = 'running', worker = ?2, started = ?3, ended = NULL, error = NULL,
