@@ -3921,7 +3921,7 @@ class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     """Peak of the matrix units with 8-bit numbers. Default: none: `precision: fp8` is refused."""
     matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
     """What matrix operators reach of the peak by their size; an operator of a size
-    below the first reaches a tenth. Default: [].
+    below all of them reaches a tenth. Default: [].
     """
     memory: Quantity
     """Size of its memory."""

@@ -13,12 +13,12 @@ import { useLoad } from "./ui/load";
 import { Empty } from "./ui/parts";
 import { href, type Route, useRoute } from "./ui/router";
 import { type Entry, type Links, Shell } from "./ui/shell";
-import { RECENT } from "./views";
+import { ALL } from "./views";
 import "./styles.css";
 
 /** What a report has, each with a page. */
 function useLinks(route: Route): Links[] {
-  const trials = useLoad("links:trials", () => api.trials(RECENT).catch(() => undefined));
+  const trials = useLoad("links:trials", () => api.trials(ALL).catch(() => undefined));
   const sweeps = useLoad("links:sweeps", () => api.sweeps().catch(() => undefined));
   const studies = useLoad("links:studies", () => api.studies().catch(() => undefined));
   const beside = useLoad("measured", () => api.measured({ ids: [], files: [] }).catch(() => undefined));

@@ -47,10 +47,12 @@ const first = ({ table, columns, sort }: TableView): string =>
 
 /** The order in which trials are listed for a choice. */
 export const RECENT = { sort: "created", order: "desc", limit: 100 } as const;
+/** A report lists all of its trials. */
+export const ALL = { ...RECENT, limit: 10_000 } as const;
 
 /** Addresses whose answers a report has, the most important first: `{id}` is a trial, `{ids}` are all of them. */
 export const REPORT = {
-  workspace: [of("trials", RECENT)],
+  workspace: [of("trials", ALL)],
   trial: [
     of("trials/{id}"),
     of("trials/{id}/config"),

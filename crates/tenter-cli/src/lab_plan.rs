@@ -8,7 +8,7 @@ use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, write_whole};
 use tenter_server::report_of_studies;
-use tenter_study::{AnswerVariant, Answers, CaseAnswer, StudyAnswer, Value, Verdict};
+use tenter_study::{AnswerVariant, Answers, CaseAnswer, Gate, StudyAnswer, Value, Verdict};
 use tenter_units::Bytes;
 
 use crate::arguments::LabCollect;
@@ -275,6 +275,10 @@ fn add_hardware(answer: &mut StudyAnswer, logs: &[Measured]) -> usize {
         let Some(value) = value_of(case, logs) else {
             continue;
         };
+        // Hardware is held to the band of the row that is judged.
+        let same = |of: &&CaseAnswer| (&of.metric, &of.case) == (&case.metric, &case.case);
+        let mut judged = answer.cases.iter().filter(same);
+        let case = judged.find(|of| of.gate != Gate::Info).unwrap_or(case);
         rows.push(CaseAnswer {
             variant: HARDWARE.to_owned(),
             measured: Some(Value::Number(value)),

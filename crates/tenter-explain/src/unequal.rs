@@ -1,7 +1,10 @@
 //! What flows cost at flow level that are under way at once and unequal: each ends by itself, and
 //! its end changes the rates of others.
 
+use std::collections::BTreeSet;
+
 use tenter_plan::Plan;
+use tenter_topology::HostId;
 use tenter_units::Rate;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::graph::{Graph, GraphSchedule, Operation};
@@ -34,7 +37,10 @@ fn rates_within_tolerance(per_nic: f64) -> f64 {
 pub(crate) fn rates_changed(plan: &Plan) -> f64 {
     let of_jobs = plan.jobs.iter().map(|job| at_once(plan, job));
     let flows: f64 = of_jobs.sum();
-    let hosts = (plan.topology.hosts as f64).max(1.0);
+    // Flows crowd at the hosts that jobs use, however large the fabric is.
+    let used = plan.jobs.iter().flat_map(|job| job.hosts.iter());
+    let used: BTreeSet<&HostId> = used.collect();
+    let hosts = (used.len() as f64).max(1.0);
     let rates = rates_of_an_end(flows / hosts, flows);
     if plan.queues_are_open() {
         // Only the flows of one NIC share anything.

@@ -1,6 +1,6 @@
 //! Flows that share links: their max–min fair rates, and the instants at which they end.
 //!
-//! Rates are updated exactly as flows begin and end.
+//! Rates are updated as flows begin and end: exactly, or within a tolerance of their links.
 //!
 //! ```text
 //!   begin, withdraw, set_capacity ──settle(now)──▶ rates ──▶ next_end ──ending(at)──▶ flows

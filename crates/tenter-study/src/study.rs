@@ -56,6 +56,10 @@ impl Study {
             let message = "it has no `published`, the table with what is compared; `tenter sweep` runs it without";
             return Err(wrong(message.to_owned()));
         }
+        if sweep.keys.scenario != "scenario.yaml" {
+            let message = "`scenario` of a study is `scenario.yaml`, which stands beside it";
+            return Err(wrong(message.to_owned()));
+        }
         // A study is known by its folder, whatever name the description gives.
         texts.name.clone_into(&mut sweep.keys.name);
         let source = format!("{}/scenario.yaml", texts.folder);

@@ -15,9 +15,9 @@ pub enum Value {
 impl Value {
     /// Reads a table field: a number, or else a text; `None` if the field is empty.
     pub fn read(text: &str) -> Option<Value> {
-        match text.parse() {
-            Ok(number) => Some(Value::Number(number)),
-            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Some(Value::Number(number)),
+            _ => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
         }
     }
 

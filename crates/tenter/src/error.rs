@@ -118,6 +118,7 @@ impl Error {
             | Error::Explain(_)
             | Error::Memory { .. }
             | Error::Unbuildable(_)
+            | Error::Study(_)
             | Error::Sweep(_)
             | Error::OverBudget(_)
             | Error::Asked(_) => true,
@@ -125,10 +126,7 @@ impl Error {
             Error::NotMeasured { source, .. }
             | Error::Experiment { source, .. }
             | Error::Trial { source, .. } => source.is_of_input(),
-            Error::NotWritten { .. }
-            | Error::Simulation(_)
-            | Error::Study(_)
-            | Error::Internal(_) => false,
+            Error::NotWritten { .. } | Error::Simulation(_) | Error::Internal(_) => false,
         }
     }
 }

@@ -1,3 +1,5 @@
+import { isReport } from "../embedded";
+
 /** What went wrong, where, and what to do: the form of every error of the server. */
 export interface Problem {
   message: string;
@@ -26,6 +28,9 @@ export function forPeople(problem: Problem): Problem {
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof Refused) return error.problem;
+  if (error instanceof TypeError && isReport) {
+    return { message: "the report cannot be read", help: "The file is damaged, or this browser is too old." };
+  }
   if (error instanceof TypeError) {
     return {
       message: "the server does not answer",

@@ -4,7 +4,7 @@ import * as api from "../api/client";
 import { useChanges } from "../api/events";
 import type { Trial } from "../api/types";
 import { isReport } from "../embedded";
-import { RECENT } from "../views";
+import { ALL, RECENT } from "../views";
 import { useLoad } from "./load";
 import { Empty, Page, Pending, Select, State } from "./parts";
 import { rememberTrial } from "./picked";
@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function TrialPage({ id, page, title, children }: Props) {
-  const others = useLoad("trials:recent", () => api.trials(RECENT));
+  const others = useLoad("trials:recent", () => api.trials(isReport ? ALL : RECENT));
   const latest = others.data?.rows[0]?.id;
   const found = id ?? (latest === undefined ? undefined : String(latest));
   const trial = useLoad(found ? `trial:${found}` : null, (signal) => api.trial(found ?? "", signal));

@@ -44,7 +44,10 @@ impl Asking {
     /// Returns the trials' numbers, in the order in which the trials were given.
     pub(super) fn trials(&self) -> Result<Vec<i64>, Error> {
         let all = self.app.workspace.trials(&TrialQuery::default())?;
-        Ok(all.trials.iter().map(|trial| trial.id).collect())
+        let mut ids: Vec<i64> = all.trials.iter().map(|trial| trial.id).collect();
+        // They are listed by when they ran, and numbered as they were given.
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     /// Returns the answer to `GET address`. `address` is plain text and gets percent-encoded here.

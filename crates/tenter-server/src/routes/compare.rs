@@ -133,11 +133,19 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
         // Trials may share a name, and rows are told apart by it.
         let name = format!("{} ({id})", trial.name);
         summaries.push(NamedSummary { name, summary });
-        configs.push(settings(&folder)?);
+        // A configuration of another version may not be readable; the results are.
+        configs.push(settings(&folder).ok());
         // A trial without flows can still be compared by its rows.
         let of_trial = distributions(app, &folder, None, None, "fct_ns").unwrap_or_default();
         cdfs.extend(of_trial.into_iter().map(|cdf| TrialCdf { trial: id, cdf }));
         trials.push(trial.into());
+    }
+    let mut remarks = remarks(&summaries);
+    let configs: Option<Vec<_>> = configs.into_iter().collect();
+    if configs.is_none() {
+        let what =
+            "the settings of a trial cannot be read by this version, so settings are not compared";
+        remarks.push(what.to_owned());
     }
     let (mut rows, mut places) = (Vec::new(), Vec::new());
     for (group, of_group) in comparison_groups(&summaries).into_iter().enumerate() {
@@ -151,10 +159,10 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
         trials,
         columns: columns(),
         text: comparison_table(&rows),
-        remarks: remarks(&summaries),
+        remarks,
         rows: rows.iter().map(values).collect(),
         places,
-        config: differing(&configs),
+        config: differing(&configs.unwrap_or_default()),
         cdfs,
     })
 }

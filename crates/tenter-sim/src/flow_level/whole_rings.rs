@@ -17,6 +17,9 @@ use super::ring_jobs::{self, AtRates, KnownRings, RingsTaken, RingsUnderWay};
 use super::ring_rates::{RingFlows, WholeRings};
 use super::waves::Waves;
 
+/// Sets of rings under way whose rates are kept.
+const KNOWN_SETS: usize = 256;
+
 impl FlowDriver {
     /// Returns the driver with rings simulated transfer by transfer, too.
     #[must_use]
@@ -211,6 +214,10 @@ impl FlowDriver {
         }
         // Times that were cut short are not those of the whole rings.
         if !is_cut {
+            // Sets of rings that seldom repeat would be kept for ever; only time depends on this.
+            if self.rings_at_rates.len() >= KNOWN_SETS {
+                self.rings_at_rates.clear();
+            }
             self.rings_at_rates.insert(key, found.clone());
         }
         Some(found)

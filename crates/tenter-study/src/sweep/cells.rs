@@ -63,7 +63,7 @@ pub(super) fn variants(keys: &SweepKeys) -> Result<Vec<Bundle>, String> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_. +".contains(c);
     let odd = variants
         .iter()
-        .find(|of| of.name.is_empty() || !of.name.chars().all(is_plain));
+        .find(|of| of.name.trim_matches('.').is_empty() || !of.name.chars().all(is_plain));
     if let Some(odd) = odd {
         return Err(format!(
             "the variant `{}` has a name that cannot be that of a folder; use letters, digits and hyphens",
@@ -112,9 +112,11 @@ pub(super) fn cells(
     }
     let mut names = BTreeSet::new();
     let has_names = axes.iter().any(|axis| !axis.bundles.is_empty());
-    // Plain axes give all points of a variant one name, so a name must be unique only with bundles.
+    // Plain axes give all points of a variant one name. Names must be unique with bundles, and in
+    // studies, whose trials lie in folders of these names.
+    let is_unique = has_names || keys.published.is_some();
     let twice = cells.iter().find(|cell| !names.insert(&cell.name));
-    match twice.filter(|_| has_names) {
+    match twice.filter(|_| is_unique) {
         Some(cell) => Err(format!("two variants are called `{}`", cell.name)),
         None => Ok(cells),
     }

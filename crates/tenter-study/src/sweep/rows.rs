@@ -137,12 +137,18 @@ impl<'a> Rows<'a> {
         for (index, reading) in keys.readings.iter().enumerate() {
             let in_reading = |what| format!("the reading `{}`: {what}", called(reading));
             check(reading).map_err(in_reading)?;
+            let before = self.made.len();
             if reading.each_row {
                 self.each_row(index, reading)?;
             } else if reading.case.is_empty() {
                 self.each_cell(index, reading)?;
             } else {
                 self.single(index, reading)?;
+            }
+            // A reading without a row would judge nothing, and the command would end well.
+            if self.made.len() == before {
+                let what = "it has no row: see `published.rows`, `left_out`, `at` and `variants`";
+                return Err(in_reading(what.to_owned()).into());
             }
         }
         self.check_all_rows_are_read()

@@ -86,7 +86,13 @@ impl Seeds {
         };
         // Only a choice by conditions has `runs`; the other mapping has kinds of seed as keys.
         if keys.iter().any(|(key, _)| key == "runs") {
-            let chosen = typed(written).map_err(|what| format!("`seeds`: {what}"))?;
+            let chosen: ChosenSeeds = typed(written).map_err(|what| format!("`seeds`: {what}"))?;
+            let (runs, last) = (chosen.runs as u64, *chosen.candidates().end());
+            if !(1..=SEEDS_MAX).contains(&runs) || !(runs..=SEEDS_MAX).contains(&last) {
+                return Err(format!(
+                    "`seeds.runs` is from 1 to {SEEDS_MAX}, and `looked_at` from there on"
+                ));
+            }
             return Ok(Seeds::of_chosen(chosen));
         }
         let of = keys.iter().map(|(key, written)| {

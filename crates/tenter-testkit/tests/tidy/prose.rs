@@ -16,8 +16,30 @@ const HEADLESS: [&str; 8] = [
 /// Words that stand for a parameter that has a name.
 const UNNAMED: [&str; 2] = ["so many", "so long as"];
 
-/// Such sentences that each crate still has. These numbers only fall.
-const LEFT: [(&str, usize); 0] = [];
+/// Such sentences that each crate still has, most of them in texts of the reference. These numbers
+/// only fall.
+const LEFT: [(&str, usize); 20] = [
+    ("tenter-cli", 36),
+    ("tenter-config", 11),
+    ("tenter-endpoint", 15),
+    ("tenter-engine", 2),
+    ("tenter-explain", 4),
+    ("tenter-flow", 6),
+    ("tenter-formats", 3),
+    ("tenter-lab", 10),
+    ("tenter-net", 9),
+    ("tenter-notation", 1),
+    ("tenter-plan", 8),
+    ("tenter-python", 4),
+    ("tenter-record", 49),
+    ("tenter-scenario", 23),
+    ("tenter-server", 98),
+    ("tenter-sim", 10),
+    ("tenter-study", 20),
+    ("tenter-testkit", 2),
+    ("tenter-topology", 17),
+    ("tenter-workload", 53),
+];
 
 /// Crates with more such sentences than [`LEFT`] allows them, with the places.
 pub(crate) fn unclear(repository: &Repository) -> Vec<String> {

@@ -88,7 +88,7 @@ component! {
         /// Size of its memory.
         memory: Bytes, in Bytes::new(1 << 20)..=Bytes::new(1 << 50);
         /// What matrix operators reach of the peak by their size; an operator of a size
-        /// below the first reaches a tenth.
+        /// below all of them reaches a tenth.
         matrix_efficiency: Vec<EfficiencyStep> = "[]";
         /// What vector operators reach.
         vector_efficiency: Vec<EfficiencyStep> = "[]";

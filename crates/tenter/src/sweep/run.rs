@@ -262,9 +262,11 @@ impl SweepRun {
             .as_ref()?
             .join(&self.sweep.keys.name)
             .join(&cell.name);
-        Some(match self.sweep.chosen_seeds() {
-            Some(_) => folder.join(format!("seed-{seed}")),
-            None => folder,
+        let several = self.sweep.chosen_seeds().is_some() || self.sweep.seeds().count() > 1;
+        Some(if several {
+            folder.join(format!("seed-{seed}"))
+        } else {
+            folder
         })
     }
 
