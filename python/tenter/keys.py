@@ -3920,8 +3920,8 @@ class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     fp8_flops: float | str
     """Peak of the matrix units with 8-bit numbers. Default: none: `precision: fp8` is refused."""
     matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
-    """What matrix operators reach of the peak by their size; an operator of a size
-    below all of them reaches a tenth. Default: [].
+    """What matrix operators reach of the peak by their size; an operator of a size below all of
+    them reaches a tenth. Default: [].
     """
     memory: Quantity
     """Size of its memory."""
