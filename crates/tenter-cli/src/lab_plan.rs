@@ -81,7 +81,7 @@ fn steps(run: &StudyRun, text: &mut String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the switch settings as SONiC commands.
+/// Writes the switch settings as commands of `SONiC`.
 fn switches(plan: &Plan, text: &mut String) {
     let _ = writeln!(text, "2. Switches (SONiC), in every one:");
     let spec = &plan.switches.usual;

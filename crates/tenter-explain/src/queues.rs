@@ -13,8 +13,8 @@ use crate::traffic;
 /// Packet share that waits at the worst moment if each link has one flow on average, measured for
 /// random permutations. With λ flows per link it falls with λ^(3/4).
 const UNEVEN: f64 = 0.6;
-/// Packet share that waits at FIFO inputs behind one whose output is busy: such a switch carries 2
-/// - √2 of evenly spread arrivals (Karol, Hluchyj and Morgan, "Input Versus Output Queueing on a
+/// Packet share that waits at FIFO inputs behind one whose output is busy: such a switch carries
+/// 2 − √2 of evenly spread arrivals (Karol, Hluchyj and Morgan, "Input Versus Output Queueing on a
 /// Space-Division Packet Switch", 1987).
 const HEAD_OF_LINE: f64 = 0.41;
 

@@ -100,7 +100,8 @@ impl Routing {
     /// Computes routes for a fabric that was routed within a budget before: its circuits have
     /// changed, or its run begins. The table has the same size, so no budget is needed.
     ///
-    /// The errors of [`Routing::build`], except for the budget.
+    /// # Errors
+    /// As [`Routing::build`], but for the budget.
     pub fn rebuild(topology: &Topology) -> Result<Routing, RoutingError> {
         Routing::build(topology, &known_size())
     }

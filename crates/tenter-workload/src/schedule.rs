@@ -33,7 +33,8 @@ pub struct Rings {
 /// Passing an id or a rank that is out of range is a caller's mistake; the answer is then
 /// meaningless, or the call panics.
 ///
-/// [`dependencies`]: Schedule::dependencies [`released_by`]: Schedule::released_by
+/// [`dependencies`]: Schedule::dependencies
+/// [`released_by`]: Schedule::released_by
 pub trait Schedule: Send + Sync {
     /// Returns the count of participating ranks, at least 2.
     fn ranks(&self) -> u32;

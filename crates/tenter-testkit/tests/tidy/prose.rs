@@ -111,8 +111,7 @@ fn is_unclear(sentence: &str) -> bool {
         let rest = sentence.strip_prefix(*words);
         rest.is_some_and(|rest| rest.starts_with(' '))
     };
-    HEADLESS.iter().any(|words| begins(&words))
-        || UNNAMED.iter().any(|words| sentence.contains(words))
+    HEADLESS.iter().any(begins) || UNNAMED.iter().any(|words| sentence.contains(words))
 }
 
 #[cfg(test)]

@@ -65,6 +65,9 @@ impl Graph {
 
     /// Fits collectives to their ranks' hosts, and returns the new graph with a sentence for each
     /// kind that falls back to its usual algorithm. Operations are shared with this graph.
+    ///
+    /// # Errors
+    /// Returns the collective that cannot run on its ranks' hosts.
     pub fn at(
         self: &Arc<Graph>,
         site_of: &SiteOf<'_>,

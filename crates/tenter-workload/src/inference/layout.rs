@@ -112,6 +112,10 @@ const WORK_MAX: u64 = 20_000_000;
 impl Inference {
     /// Fits `spec` to the job's rank count and draws its requests from `seed`. Without a rank
     /// count, the pools say how many ranks there are.
+    ///
+    /// # Errors
+    /// Returns an error if the ranks do not fit the pools, or the requests are more work than a run
+    /// may have.
     pub fn new(
         spec: &InferenceSpec,
         ranks: Option<u32>,

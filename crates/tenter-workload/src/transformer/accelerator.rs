@@ -322,7 +322,7 @@ mod tests {
     fn steps_may_stand_in_any_order() {
         let mut steps = steps(MATRIX_H100);
         let sizes = [0.0, 1.0, 10.0, 100.0, 1e3, 1e4];
-        let shares = |steps: &[EfficiencyStep]| sizes.map(|size| share_of(steps, size));
+        let shares = |steps: &[EfficiencyStep]| sizes.map(|size| share_of(steps, size).to_bits());
         let ascending = shares(&steps);
         steps.reverse();
         assert_eq!(shares(&steps), ascending);
