@@ -483,3 +483,39 @@ fn each_plan_of_a_sweep_has_a_budget() {
         assert!(said.contains(&format!("`{option} 6")), "{option}: {said}");
     }
 }
+
+#[test]
+fn readings_without_a_row_for_each_cell_stand_in_their_cells() {
+    let sweep = "
+name: cells
+scenario: scenario.yaml
+variants:
+  a: {}
+  b: {only: {case: [small]}}
+axes:
+  case: {small: {}, large: {\"jobs[0].collectives[0].size\": 4MiB}}
+readings:
+  - {name: first, query: max(jobs.jct_ns), seeds: shares-no-uplink}
+  - {name: time, query: max(jobs.jct_ns)}
+  - {name: rate, query: max(collectives.busbw_gbytes_per_s), better: more}
+";
+    let folder = Folder::new("cells", sweep);
+    let output = folder.command(&["sweep.yaml"]).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let text = fs::read_to_string(folder.0.join("sweeps/cells/sweep.json")).expect("an answer");
+    let answer: Value = serde_json::from_str(&text).expect("it is JSON");
+    let cases = answer["studies"][0]["cases"].as_array().expect("rows");
+    // Three cells run, and each reading has a row for each.
+    assert_eq!(cases.len(), 9);
+    let winners = answer["winners"].as_array().expect("winners");
+    let of = |reading: &str| winners.iter().find(|winner| winner["reading"] == reading);
+    // No seed counts for the first reading, so nothing wins by it.
+    assert!(of("first").is_none(), "{winners:?}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let large = printed
+        .lines()
+        .filter(|line| line.trim_start().starts_with("large"));
+    for line in large {
+        assert_eq!(line.split_whitespace().nth(2), Some("-"), "{printed}");
+    }
+}

@@ -256,7 +256,7 @@ impl Sweep {
 
 impl SweepRow {
     /// Returns true if the trial meets the row's condition on shared uplinks, or if there is none.
-    fn counts(&self, trial: &Measured) -> bool {
+    pub(super) fn counts(&self, trial: &Measured) -> bool {
         let Some((place, sharing)) = self.condition else {
             return true;
         };

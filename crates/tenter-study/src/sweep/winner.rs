@@ -6,6 +6,7 @@ use tenter_record::sign_test;
 use super::Sweep;
 use super::answer::{Measured, OfCells};
 use super::keys::{Better, ReadingKeys};
+use super::rows::SweepRow;
 
 /// The best variant by one reading at one point, compared with the next best seed by seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,28 +43,28 @@ impl Sweep {
         };
         let readings = self.keys.readings.iter().enumerate();
         let each = readings.flat_map(|(place, reading)| {
-            // Conditions on seeds read something as well, so reads are counted apart.
+            // Any row of the reading says what is read, and which seeds count.
             let row = self.rows.iter().find(|row| row.reading == place);
-            let read = row.map(|row| row.read);
             let of_cells = &of_cells;
-            (0..points).filter_map(move |point| self.winner(of_cells, read?, reading, point))
+            (0..points).filter_map(move |point| self.winner(of_cells, row?, reading, point))
         });
         each.collect()
     }
 
-    /// Returns seed and value for each trial that a variant has at a point, in seed order.
+    /// Returns seed and value for each trial that `row` counts, of a variant at a point, in seed
+    /// order.
     fn values(
         &self,
         of_cells: &OfCells<'_>,
-        read: usize,
+        row: &SweepRow,
         point: usize,
         variant: usize,
     ) -> Vec<(u64, f64)> {
         let cell = self.cell(point, variant).map(|(place, _)| place);
         let trials = cell.map_or(&[][..], |cell| of_cells.trials(cell));
-        let values = trials.iter();
-        values
-            .filter_map(|trial| Some((trial.seed, trial.number(read)?)))
+        let counted = trials.iter().filter(|trial| row.counts(trial));
+        counted
+            .filter_map(|trial| Some((trial.seed, trial.number(row.read)?)))
             .collect()
     }
 
@@ -71,7 +72,7 @@ impl Sweep {
     fn winner(
         &self,
         of_cells: &OfCells<'_>,
-        read: usize,
+        row: &SweepRow,
         reading: &ReadingKeys,
         point: usize,
     ) -> Option<Winner> {
@@ -85,7 +86,7 @@ impl Sweep {
             Better::More => a > b,
         };
         let values: Vec<_> = (0..self.variants.len())
-            .map(|variant| self.values(of_cells, read, point, variant))
+            .map(|variant| self.values(of_cells, row, point, variant))
             .collect();
         let mut ranked: Vec<(usize, f64)> = values
             .iter()
