@@ -1,5 +1,6 @@
 //! Operation graphs: from other programs' files and from jobs, and for other programs.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -228,8 +229,15 @@ impl OperationGraph {
             let [a, b] = [row.src_host, row.dst_host].map(HostId::new);
             a != b && !domain.is_some_and(|domain| domain.joins_nics(npus, a, b))
         };
-        let of_job = |row: &&FlowRow| row.job == index as u32 && row.queue_pair == 0;
+        let of_job = |row: &&FlowRow| row.job == index as u32;
+        // A transfer is one flow, whose payload is split over its queue pairs.
+        let key = |row: &FlowRow| (row.iteration, row.collective, row.transfer);
+        let mut payloads: BTreeMap<(u32, u32, u32), u64> = BTreeMap::new();
+        for row in trial.flows().iter().filter(of_job) {
+            *payloads.entry(key(row)).or_default() += row.payload_bytes;
+        }
         let mut rows: Vec<&FlowRow> = trial.flows().iter().filter(of_job).collect();
+        rows.retain(|row| row.queue_pair == 0);
         // Rows come as flows end; ns-3 starts flows in the order of its file.
         rows.sort_by_key(|row| (row.posted, row.src_rank, row.transfer));
         let first = rows.first().map_or(Time::ZERO, |row| row.posted);
@@ -249,7 +257,7 @@ impl OperationGraph {
         }
         let flows = rows.iter().map(|row| {
             let start = row.posted.saturating_sub(first);
-            (row.src_host, row.dst_host, row.payload_bytes, start)
+            (row.src_host, row.dst_host, payloads[&key(row)], start)
         });
         let hosts = resolved.topology.hosts as u32;
         let text = write_ns3(&Flows::timed(hosts, flows));
