@@ -18,6 +18,8 @@ pub(crate) struct Held {
     rate: FlowRate,
     /// Binary heap by marks, lowest first. Each flow knows its index.
     pub(crate) flows: Vec<FlowId>,
+    /// Set while the instant of the first end waits to be found again.
+    pub(crate) is_changed: bool,
 }
 
 /// Capacity, in flows, from which an emptied heap returns its memory.

@@ -14,7 +14,7 @@ pub(crate) struct Holders {
     all: ById<LinkId, Held>,
     /// First flow's end on each link. Stale for the links in `changed`.
     ends: Soonest,
-    /// Links whose first end may have changed; may contain duplicates.
+    /// Links whose first end may have changed, each once: [`Held::is_changed`] marks them.
     changed: Vec<LinkId>,
 }
 
@@ -41,7 +41,7 @@ impl Holders {
     /// Sets the rate for all flows that `link` holds back.
     pub(crate) fn set_rate(&mut self, link: LinkId, rate: FlowRate, now: Instant) {
         self.all[link].set_rate(rate, now);
-        self.changed.push(link);
+        self.note(link);
     }
 
     /// Makes `link` the flow's only bottleneck.
@@ -57,7 +57,7 @@ impl Holders {
         self.release(flows, id);
         flows[id].bottleneck = link;
         self.all[link].add(flows, id, left, now);
-        self.changed.push(link);
+        self.note(link);
     }
 
     /// Removes the flow from its bottleneck, if it has one. The flow's own field is left to the
@@ -66,6 +66,13 @@ impl Holders {
         let link = flows[id].bottleneck;
         if link != NOTHING {
             self.all[link].remove(flows, id);
+            self.note(link);
+        }
+    }
+
+    /// Notes that a link's first end may have changed.
+    fn note(&mut self, link: LinkId) {
+        if !std::mem::replace(&mut self.all[link].is_changed, true) {
             self.changed.push(link);
         }
     }
@@ -78,13 +85,12 @@ impl Holders {
         }
     }
 
-    /// Updates the ends on links that have changed. The links are sorted only to visit each once.
+    /// Updates the ends on links that have changed.
     pub(crate) fn find_ends(&mut self, flows: &ById<FlowId, Flow>) {
-        self.changed.sort_unstable();
-        self.changed.dedup();
         for link in self.changed.drain(..) {
-            let end = self.all[link].next_end(flows);
-            self.ends.set(link.index(), end);
+            let held = &mut self.all[link];
+            held.is_changed = false;
+            self.ends.set(link.index(), held.next_end(flows));
         }
     }
 

@@ -36,8 +36,8 @@ pub(crate) struct Repair {
 /// Capacity, in flows, from which a scratch list returns its memory.
 const MANY: usize = 1 << 16;
 
-/// After so many visits of a link in one pass, all rates are found anew. What rounding leaves might
-/// be passed from link to link without end; that is not known to happen.
+/// Visits of a link in one pass after which all rates are found anew. Links might pass on what
+/// rounding leaves without end; no case is known.
 const VISITS: u16 = 32;
 
 fn units(rate: FlowRate, weight: Weight) -> i128 {
@@ -105,6 +105,9 @@ impl Repair {
         if self.open.capacity() > MANY {
             self.open = Vec::new();
         }
+        if self.over.capacity() > MANY {
+            self.over = Vec::new();
+        }
     }
 }
 
@@ -115,7 +118,7 @@ struct Pass<'a, F> {
     population: &'a mut Population,
     now: Instant,
     changed: F,
-    /// Whether all flows have been opened together: then each link is visited once.
+    /// Set once all flows were opened together: each link is then visited once.
     are_all_open: bool,
 }
 
@@ -204,8 +207,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         let share = *self.repair.shares.of(link);
         if share.has_more() {
             let level = share.joint();
-            // Shifting in place is cheaper than opening the flows and closing them again, but
-            // settles only in small steps where several links depend on each other.
+            // Shifting in place is cheaper than opening the flows and closing them again.
             if share.open == 0 && !self.are_all_open && self.may_rise(link, level) {
                 self.shift(link, level);
             } else {
@@ -241,7 +243,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.open = open;
     }
 
-    /// Looks for the rates of all flows.
+    /// Opens all flows, so that the pass finds all rates anew.
     fn open_all(&mut self) {
         self.are_all_open = true;
         let all: Vec<FlowId> = self.population.alive().map(|(id, _)| id).collect();
