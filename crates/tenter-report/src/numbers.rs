@@ -19,8 +19,16 @@ pub fn binary_size(bytes: u64) -> String {
 
 /// Formats a count with thousands separators: `1,234,567`.
 pub fn grouped(count: i64) -> String {
-    let digits = count.unsigned_abs().to_string();
-    let mut text = String::from(if count < 0 { "-" } else { "" });
+    grouped_digits(&count.to_string())
+}
+
+/// Separates the thousands of a whole number's digits, which may have a sign.
+pub(crate) fn grouped_digits(digits: &str) -> String {
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", digits),
+    };
+    let mut text = sign.to_owned();
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');

@@ -33,6 +33,13 @@ const THROUGHPUTS: Unit[] = [
   { name: "MB/s", size: 1e6 },
   { name: "GB/s", size: 1e9 },
 ];
+/** What one of each unit is in the base unit of its kind: ns, bytes, bit/s or B/s. */
+export const SIZES: ReadonlyMap<string, number> = new Map([
+  ...[TIMES, BYTES, RATES, THROUGHPUTS].flat().map(({ name, size }) => [name, size] as const),
+  ["ps", 1e-3], ["us", 1e3], ["min", 60e9], ["h", 3600e9],
+  ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12],
+]);
+
 const UNITS: Record<string, Unit[]> = { ns: TIMES, bytes: BYTES, B: BYTES, "bit/s": RATES, "B/s": THROUGHPUTS };
 
 /** The largest unit of which there is at least one. */

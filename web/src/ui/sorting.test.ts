@@ -15,6 +15,12 @@ it("orders numbers by their units, and what has none last", () => {
   assert.deepEqual(arranged(rows, { column: 1, direction: -1 }, "").map((row) => row[1]), ["d", "c", "b", "a"]);
 });
 
+it("knows the units of small times and of rates", () => {
+  const sorted = (cells: string[]) => first(arranged(cells.map((cell) => [cell]), { column: 0, direction: 1 }, ""));
+  assert.deepEqual(sorted(["2 min", "1.2 ns", "512 ps", "3 ms"]), ["512 ps", "1.2 ns", "3 ms", "2 min"]);
+  assert.deepEqual(sorted(["1 Gb/s", "100 Mb/s", "2 Tb/s"]), ["100 Mb/s", "1 Gb/s", "2 Tb/s"]);
+});
+
 it("keeps the rows with a word", () => {
   assert.deepEqual(first(arranged(rows, undefined, " KIB ")), ["512 KiB"]);
   assert.equal(arranged(rows, undefined, ""), rows);

@@ -1,18 +1,13 @@
 /** The order of the texts in a table's cells. */
-
-/** What units count as, so that cells of one column may have several. */
-const SIZES: Record<string, number> = {
-  ns: 1, µs: 1e3, us: 1e3, ms: 1e6, s: 1e9,
-  B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12,
-};
+import { SIZES } from "../draw/numbers";
 
 /** The number that a cell begins with; the text where it has none. */
 function valueOf(text: string): number | string {
   const number = /^[+-]?[\d,]*\.?\d+(e[+-]?\d+)?/i.exec(text.replace("−", "-"));
   if (!number) return text;
   const value = Number(number[0].replaceAll(",", ""));
-  const unit = /^[\s\u00a0]*([a-zA-Zµ]+)/.exec(text.slice(number[0].length))?.[1] ?? "";
-  return Number.isFinite(value) ? value * (SIZES[unit] ?? 1) : text;
+  const unit = /^[\s\u00a0]*([a-zA-Zµ/]+)/.exec(text.slice(number[0].length))?.[1] ?? "";
+  return Number.isFinite(value) ? value * (SIZES.get(unit) ?? 1) : text;
 }
 
 function compare(a: string, b: string, direction: 1 | -1): number {

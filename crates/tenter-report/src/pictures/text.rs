@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::numbers::decimals_for;
+use crate::numbers::{decimals_for, grouped, grouped_digits};
 
 /// Formats a number with `significant` digits and no trailing zeros: `1.5`, `0.0312`, `1,234`.
 pub(super) fn number(value: f64, significant: i32) -> String {
@@ -14,29 +14,14 @@ pub(super) fn number(value: f64, significant: i32) -> String {
         Some((whole, part)) => {
             let part = part.trim_end_matches('0');
             if part.is_empty() {
-                grouped(whole)
+                grouped_digits(whole)
             } else {
-                format!("{}.{part}", grouped(whole))
+                format!("{}.{part}", grouped_digits(whole))
             }
         }
-        None => grouped(&text),
+        None => grouped_digits(&text),
     };
     if text == "-0" { "0".to_owned() } else { text }
-}
-
-fn grouped(digits: &str) -> String {
-    let (sign, digits) = match digits.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", digits),
-    };
-    let mut text = sign.to_owned();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Formats a number with `significant` digits and its trailing zeros, for table columns: `1.500`.
@@ -46,7 +31,7 @@ pub(super) fn fixed(value: f64, significant: i32) -> String {
 
 /// Formats a count with thousands separators.
 pub(super) fn count(count: u64) -> String {
-    crate::numbers::grouped(i64::try_from(count).unwrap_or(i64::MAX))
+    grouped(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 /// A measuring unit: its name, and its size in base units.
