@@ -2282,6 +2282,14 @@ export interface operations {
                     "application/json": components["schemas"]["MeasuredBody"];
                 };
             };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description another site has sent it */
             403: {
                 headers: {

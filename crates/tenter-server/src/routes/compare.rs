@@ -32,26 +32,50 @@ pub(crate) struct CompareQuery {
 }
 
 impl CompareQuery {
-    /// Parses the numbers; refuses duplicates and more than [`TRIALS_MAX`].
+    /// Parses the numbers and checks them as [`checked`] does.
     pub(super) fn ids(&self, app: &App) -> Result<Vec<i64>, ApiError> {
-        let ids = self.ids.split(',').map(|id| id.trim().parse::<i64>());
-        let ids: Result<Vec<i64>, _> = ids.collect();
-        let ids = ids.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
-        // A report compares all of its trials, however many they are.
-        if ids.len() > TRIALS_MAX && app.read.is_empty() {
-            return Err(ApiError::bad(format!(
-                "there are {} trials; compare at most {TRIALS_MAX} at once",
-                ids.len()
-            )));
-        }
-        let mut all = ids.iter().enumerate();
-        match all.find(|(at, id)| ids[..*at].contains(id)) {
-            Some((_, id)) => Err(ApiError::bad(format!(
-                "trial {id} is named twice; name each once"
-            ))),
-            None => Ok(ids),
-        }
+        checked(app, numbers(&self.ids)?)
     }
+}
+
+/// Parses numbers with commas between them.
+pub(super) fn numbers(ids: &str) -> Result<Vec<i64>, ApiError> {
+    let ids = ids.split(',').map(|id| id.trim().parse::<i64>());
+    let ids: Result<Vec<i64>, _> = ids.collect();
+    ids.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))
+}
+
+/// Refuses duplicates and more than [`TRIALS_MAX`].
+pub(super) fn checked(app: &App, ids: Vec<i64>) -> Result<Vec<i64>, ApiError> {
+    // A report compares all of its trials, however many they are.
+    if ids.len() > TRIALS_MAX && app.read.is_empty() {
+        return Err(ApiError::bad(format!(
+            "there are {} trials; compare at most {TRIALS_MAX} at once",
+            ids.len()
+        )));
+    }
+    let mut all = ids.iter().enumerate();
+    match all.find(|(at, id)| ids[..*at].contains(id)) {
+        Some((_, id)) => Err(ApiError::bad(format!(
+            "trial {id} is named twice; name each once"
+        ))),
+        None => Ok(ids),
+    }
+}
+
+/// Names trials for a comparison: one whose name an earlier trial has gets its number, too.
+pub(super) fn names_apart(app: &App, ids: &[i64]) -> Result<Vec<String>, ApiError> {
+    let mut names: Vec<String> = Vec::new();
+    for &id in ids {
+        let name = found(app, id)?.name;
+        let is_taken = names.contains(&name);
+        names.push(if is_taken {
+            format!("{name} ({id})")
+        } else {
+            name
+        });
+    }
+    Ok(names)
 }
 
 /// Trials side by side.

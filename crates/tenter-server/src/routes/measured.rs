@@ -8,9 +8,9 @@ use tenter_report::{
 };
 use utoipa::ToSchema;
 
+use super::compare::{checked, names_apart};
 use super::pictures::PictureGroupBody;
 use super::tables::folder_of;
-use super::trials::found;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Body;
 use crate::state::{Shared, apart};
@@ -56,6 +56,7 @@ impl From<&Beside> for MeasuredBody {
     request_body = MeasuredQuery,
     responses(
         (status = 200, body = MeasuredBody),
+        (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody),
         (status = 409, body = ErrorBody),
         (status = 422, body = ErrorBody)))]
@@ -64,10 +65,10 @@ pub(crate) async fn measured(
     Body(asked, _held): Body<MeasuredQuery>,
 ) -> Result<Json<MeasuredBody>, ApiError> {
     apart(move || {
+        let ids = checked(&app, asked.ids)?;
         let mut trials = Vec::new();
-        for &id in &asked.ids {
-            let summary = read_summary(&folder_of(&app, id)?)?;
-            let name = found(&app, id)?.name;
+        for (id, name) in ids.iter().zip(names_apart(&app, &ids)?) {
+            let summary = read_summary(&folder_of(&app, *id)?)?;
             trials.push(NamedSummary { name, summary });
         }
         let refused =

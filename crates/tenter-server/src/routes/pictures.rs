@@ -9,10 +9,9 @@ use tenter::Budget;
 use tenter_report::{PictureGroup, TrialData};
 use utoipa::{IntoParams, ToSchema};
 
-use super::compare::CompareQuery;
+use super::compare::{CompareQuery, names_apart};
 use super::held_up::whole_trial;
 use super::tables::folder_of;
-use super::trials::found;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::picture_body::PictureBody;
@@ -95,18 +94,10 @@ pub(crate) async fn together(
     let ids = asked.ids(&app)?;
     let shared = Arc::clone(&app);
     let work = move |budget: &Budget| {
-        let (mut trials, mut names) = (Vec::new(), Vec::new());
-        // Legends name trials; the number tells two of one name apart.
+        let names = names_apart(&app, &ids)?;
+        let mut trials = Vec::new();
         for id in ids {
-            let folder = folder_of(&app, id)?;
-            trials.push(whole_trial(&app, &folder, budget)?);
-            let name = found(&app, id)?.name;
-            let is_taken = names.contains(&name);
-            names.push(if is_taken {
-                format!("{name} ({id})")
-            } else {
-                name
-            });
+            trials.push(whole_trial(&app, &folder_of(&app, id)?, budget)?);
         }
         let trials: Vec<&TrialData> = trials.iter().map(|trial| &**trial).collect();
         let groups = tenter_report::pictures_together(&trials, &names);

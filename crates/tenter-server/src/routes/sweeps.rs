@@ -16,6 +16,7 @@ use tenter_report::{
 use tenter_study::{CaseAnswer, Gate, Measured, StudyAnswer, SweepRecord};
 use utoipa::{IntoParams, ToSchema};
 
+use super::compare::numbers;
 use super::studies::StudyCaseBody;
 
 use crate::error::{ApiError, ErrorBody};
@@ -250,6 +251,9 @@ fn body(app: &App, sweep: &WorkspaceSweep) -> Result<SweepBody, ApiError> {
     Ok(SweepBody {
         text: sweep.description.clone(),
         scenario: sweep.scenario.clone(),
+        answer: answer
+            .as_ref()
+            .and_then(|answer| serde_json::to_value(answer).ok()),
         ..SweepBody::of(sweep.into(), &record, answer.as_ref(), &ids)
     })
 }
@@ -297,7 +301,8 @@ impl SweepBody {
             about: record.description.clone(),
             digest: record.digest.clone(),
             rows: rows.collect(),
-            answer: answer.and_then(|answer| serde_json::to_value(answer).ok()),
+            // The page shows none of it, and a report would be larger by a third.
+            answer: None,
             variants: record.variants.clone(),
         }
     }
@@ -390,10 +395,7 @@ pub(crate) async fn together(
 ) -> Result<Json<SweepsTogether>, ApiError> {
     apart(move || {
         let mut records = Vec::new();
-        for id in asked.ids.split(',') {
-            let id = id.trim().parse();
-            let id =
-                id.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
+        for id in numbers(&asked.ids)? {
             let sweep = found(&app, id)?;
             let (record, _) = results(&sweep, &[]);
             let name = format!("{} ({id})", sweep.name);
