@@ -228,39 +228,38 @@ fn by_readings(sweep: &Sweep, answer: &StudyAnswer) -> String {
     let mut columns = ["case", "metric"].map(TextColumn::name).to_vec();
     columns.push(TextColumn::number("published", ""));
     let names = run.iter().map(|place| sweep.cells()[*place].name.as_str());
-    columns.extend(names.clone().map(|name| TextColumn::number(name, "")));
+    columns.extend(names.map(|name| TextColumn::number(name, "")));
     columns.push(TextColumn::number("off by", "%"));
     columns.push(TextColumn::number("band", ""));
     columns.extend(["judged", "gate", "verdict"].map(TextColumn::name));
     let mut table = TextTable::new(columns);
     let mut not_run = 0_u32;
-    for row in sweep.rows() {
-        let same = |found: &&CaseAnswer| {
-            (&found.case, &found.bar, &found.metric) == (&row.case, &row.bar, &row.metric)
-        };
-        let found: Vec<&CaseAnswer> = answer.cases.iter().filter(same).collect();
+    let mut cases = answer.cases.iter().zip(sweep.shown_cells()).peekable();
+    for (place, row) in sweep.rows().iter().enumerate() {
+        // Two rows of a table may have one name, so a case is known by where it comes from.
+        let next = || cases.next_if(|(_, (row, _))| *row == place);
+        let found: Vec<(&CaseAnswer, usize)> = std::iter::from_fn(next)
+            .map(|(case, (_, cell))| (case, cell))
+            .collect();
         if found.is_empty() {
             not_run += 1;
             continue;
         }
-        let of = |name: &str| found.iter().find(|found| found.variant == name);
+        let of = |cell: usize| found.iter().find(|of| of.1 == cell).map(|of| of.0);
         let mut cells = vec![
             named(&row.case, row.bar.as_deref()),
             row.metric.clone(),
             value(row.published.as_ref()),
         ];
-        cells.extend(
-            names
-                .clone()
-                .map(|name| of(name).map_or_else(dash, |found| value(found.measured.as_ref()))),
-        );
-        let name = judged(sweep, row);
-        let off = of(&name).and_then(|row| row.deviation_percent());
+        let measured = |cell: &usize| of(*cell).map_or_else(dash, |of| value(of.measured.as_ref()));
+        cells.extend(run.iter().map(measured));
+        let one = row.judged.and_then(of);
+        let off = one.and_then(CaseAnswer::deviation_percent);
         cells.push(off.map_or_else(dash, |percent| format!("{percent:+.1}")));
         cells.push(band(row.band));
-        cells.push(name.clone());
+        cells.push(judged(sweep, row));
         cells.push(row.gate.words(row.origin));
-        cells.push(of(&name).map_or_else(dash, |row| verdict(row)));
+        cells.push(one.map_or_else(dash, verdict));
         table.push(cells);
     }
     match not_run {

@@ -155,23 +155,18 @@ fn document(results: &SweepResults) -> serde_json::Value {
     document["folder"] = json!(results.folder);
     let failures = results.failures.iter();
     document["failures"] = failures
-        .map(|(trial, why)| json!({"trial": name(&results.sweep, trial), "error": why}))
+        .map(|(trial, why)| json!({"trial": results.sweep.trial_name(trial), "error": why}))
         .collect();
     document
-}
-
-/// Returns a trial's name for messages: its variant and its point.
-fn name(sweep: &Sweep, trial: &tenter::SweepTrial) -> String {
-    let variant = sweep.variants().nth(trial.variant).unwrap_or_default();
-    let point = sweep.point_name(trial.point);
-    let parts = [variant, point].into_iter().filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Reports failed trials, and a stop by the user, on standard error.
 fn say_failures(results: &SweepResults) {
     for (trial, why) in results.failures.iter().take(FAILURES_SHOWN) {
-        say(&format!("error: {}: {why}\n", name(&results.sweep, trial)));
+        say(&format!(
+            "error: {}: {why}\n",
+            results.sweep.trial_name(trial)
+        ));
     }
     let more = results.failures.len().saturating_sub(FAILURES_SHOWN);
     if more > 0 {
@@ -284,8 +279,9 @@ fn of_reading<'a>(
     let variants = sweep.variants().len();
     let mut cases = vec![None; sweep.points().len() * variants];
     let place = sweep.keys.readings.iter().position(|of| of == reading);
-    for (case, (reading, cell)) in answer.cases.iter().zip(sweep.cells_of_answer()) {
-        if Some(reading) == place {
+    for (case, (row, cell)) in answer.cases.iter().zip(sweep.shown_cells()) {
+        let cell = &sweep.cells()[cell];
+        if Some(sweep.rows()[row].reading) == place {
             cases[cell.point * variants + cell.variant] = Some(case);
         }
     }

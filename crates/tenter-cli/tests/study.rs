@@ -279,6 +279,41 @@ fn a_copy_of_a_study_is_the_users() {
     assert_eq!(run(&[]).status.code(), Some(1));
 }
 
+/// Two rows of a table may have one name: each has a line with its own verdict.
+#[test]
+fn rows_of_one_name_have_verdicts_of_their_own() {
+    let folder = Folder::new("e");
+    let write = |file: &str, text: &str| {
+        fs::write(folder.0.join(file), text).expect("it can be written");
+    };
+    fs::create_dir_all(&folder.0).expect("a folder");
+    write(
+        "scenario.yaml",
+        "fabric: {kind: single-switch, hosts: 4}\n\
+         jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n",
+    );
+    write(
+        "lab.csv",
+        "size_bytes,time_us,band_low,band_high,gate,reason\n\
+         1048576,16,1,1000,required,by hand\n1048576,16,1,2,required,by hand\n",
+    );
+    write(
+        "study.yaml",
+        "title: a lab\nsource: its log\nscenario: scenario.yaml\npublished: {table: lab}\n\
+         judge: a\nvariants: {a: {}, b: {fabric.host_delay: 1us}}\nreadings:\n  \
+         - case: \"{size_bytes}B\"\n    each_row: true\n    value: time_us\n    \
+         query: max(jobs.jct_ns) / 1000\n",
+    );
+    let run = tenter(&["study", "run", &folder.0.to_string_lossy()]);
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    let text = stdout(&run);
+    let verdicts = text.lines().filter(|line| line.starts_with("1MiB"));
+    let verdicts: Vec<_> = verdicts
+        .filter_map(|line| line.split_whitespace().last())
+        .collect();
+    assert_eq!(verdicts, ["match", "MISS"], "{text}");
+}
+
 #[test]
 fn only_the_variants_asked_for_are_run() {
     let run = ["study", "run", "methodology/jct-2", "--quick", "--variant"];

@@ -498,6 +498,8 @@ readings:
   - {name: first, query: max(jobs.jct_ns), seeds: shares-no-uplink}
   - {name: time, query: max(jobs.jct_ns)}
   - {name: rate, query: max(collectives.busbw_gbytes_per_s), better: more}
+charts:
+  - {title: rates, kind: bars, readings: [rate]}
 ";
     let folder = Folder::new("cells", sweep);
     let output = folder.command(&["sweep.yaml"]).output().expect("it runs");
@@ -511,6 +513,15 @@ readings:
     let of = |reading: &str| winners.iter().find(|winner| winner["reading"] == reading);
     // No seed counts for the first reading, so nothing wins by it.
     assert!(of("first").is_none(), "{winners:?}");
+    // The condition is read, too, behind the first reading.
+    let record = &answer["sweep"];
+    let drawn = record["charts"][0]["readings"][0]
+        .as_u64()
+        .expect("a reading");
+    assert_eq!(
+        record["readings"][drawn as usize]["name"], "rate",
+        "{record}"
+    );
     let printed = String::from_utf8_lossy(&output.stdout);
     let large = printed
         .lines()

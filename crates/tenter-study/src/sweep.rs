@@ -392,17 +392,32 @@ impl Sweep {
 
     /// Returns a point's name, such as `spines=4, size=1MiB`; empty without axes.
     pub fn point_name(&self, point: usize) -> &str {
-        let mut cells = self.cells.iter();
-        cells
-            .find(|cell| cell.point == point)
-            .map_or("", |cell| &cell.case)
+        let first = self.cells.partition_point(|cell| cell.point < point);
+        let cell = self.cells.get(first).filter(|cell| cell.point == point);
+        cell.map_or("", |cell| &cell.case)
+    }
+
+    /// Returns a trial's name for messages: its variant and its point.
+    pub fn trial_name(&self, trial: &SweepTrial) -> String {
+        let variant = self.variants.get(trial.variant).map_or("", String::as_str);
+        let parts = [variant, self.point_name(trial.point)];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the index and the cell of a variant at a point; `None` if the variant is not run
     /// there.
     pub fn cell(&self, point: usize, variant: usize) -> Option<(usize, &SweepCell)> {
-        let mut cells = self.cells.iter().enumerate();
-        cells.find(|(_, cell)| (cell.point, cell.variant) == (point, variant))
+        // Cells are made point by point, and variant by variant at each.
+        let key = |cell: &SweepCell| (cell.point, cell.variant);
+        let place = self.cells.binary_search_by_key(&(point, variant), key);
+        let place = place.ok()?;
+        Some((place, &self.cells[place]))
+    }
+
+    /// Returns a row that a reading makes: all of them read the same, and count the same seeds.
+    fn row_of(&self, reading: usize) -> Option<&SweepRow> {
+        self.rows.iter().find(|row| row.reading == reading)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use tenter_record::{Digest, Notes};
 
+use super::Sweep;
 use super::keys::{ReadingKeys, Sharing};
 use super::rows::{self, SweepRow};
-use super::{Sweep, SweepCell};
 use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Verdict};
 use crate::drawing::Chart;
 use crate::gate::Gate;
@@ -45,14 +45,10 @@ pub(super) struct OfCells<'t>(Vec<Vec<&'t Measured>>);
 impl<'t> OfCells<'t> {
     /// Groups `trials` by cell; trials outside all cells are left out.
     pub(super) fn new(sweep: &Sweep, trials: &'t [Measured]) -> OfCells<'t> {
-        let mut places = std::collections::BTreeMap::new();
-        for (place, cell) in sweep.cells.iter().enumerate() {
-            places.insert((cell.point, cell.variant), place);
-        }
         let mut of_cells = vec![Vec::new(); sweep.cells.len()];
         for trial in trials {
-            if let Some(place) = places.get(&(trial.point, trial.variant)) {
-                of_cells[*place].push(trial);
+            if let Some((place, _)) = sweep.cell(trial.point, trial.variant) {
+                of_cells[place].push(trial);
             }
         }
         for trials in &mut of_cells {
@@ -75,7 +71,7 @@ impl Sweep {
     pub fn answer(&self, trials: &[Measured]) -> StudyAnswer {
         let of_cells = OfCells::new(self, trials);
         let shown = self.shown_cells();
-        let cases = shown.map(|(row, cell)| self.case(row, cell, &of_cells));
+        let cases = shown.map(|(row, cell)| self.case(&self.rows[row], cell, &of_cells));
         let cases = cases.collect();
         // A study says which charts it has; a sweep has one chart for each reading.
         let charts = if self.is_study() {
@@ -101,22 +97,16 @@ impl Sweep {
         }
     }
 
-    /// Returns the rows of the answer in order, each with the cell that it shows.
-    fn shown_cells(&self) -> impl Iterator<Item = (&SweepRow, usize)> {
+    /// Returns where each case of [`Sweep::answer`] comes from, in order: indices into
+    /// [`Sweep::rows`] and [`Sweep::cells`]. Readings need not have a row for each cell.
+    pub fn shown_cells(&self) -> impl Iterator<Item = (usize, usize)> {
         let is_run = |cell: &usize| self.cells[*cell].is_run;
-        let rows = self.rows.iter();
-        let compared = rows.filter(move |row| row.others().iter().all(is_run));
-        compared.flat_map(move |row| {
+        let rows = self.rows.iter().enumerate();
+        let compared = rows.filter(move |(_, row)| row.others().iter().all(is_run));
+        compared.flat_map(move |(place, row)| {
             let shown = row.shown.iter().copied().filter(is_run);
-            shown.map(move |cell| (row, cell))
+            shown.map(move |cell| (place, cell))
         })
-    }
-
-    /// Returns where each row of [`Sweep::answer`] comes from: the reading's index, and the cell.
-    /// Readings need not have a row for each cell.
-    pub fn cells_of_answer(&self) -> impl Iterator<Item = (usize, &SweepCell)> {
-        let shown = self.shown_cells();
-        shown.map(|(row, cell)| (row.reading, &self.cells[cell]))
     }
 
     /// Returns a study's cells, or a sweep's variants, with the trials that have run.

@@ -118,7 +118,11 @@ impl Sweep {
             variants: self.variants().map(str::to_owned).collect(),
             points: self.points().to_vec(),
             readings: self.readings(),
-            charts: self.charts.clone(),
+            charts: self
+                .charts
+                .iter()
+                .map(|chart| self.resolved(chart))
+                .collect(),
             trials: values,
             notes: (0..self.variants.len())
                 .map(|variant| {
@@ -127,6 +131,16 @@ impl Sweep {
                 })
                 .collect(),
             digest: self.digest(trials),
+        }
+    }
+
+    /// Replaces a chart's readings by what they read, as [`SweepRecord::readings`] lists it.
+    fn resolved(&self, chart: &SweepChart) -> SweepChart {
+        let readings = chart.readings.iter();
+        let reads = readings.filter_map(|reading| Some(self.row_of(*reading)?.read));
+        SweepChart {
+            readings: reads.collect(),
+            ..chart.clone()
         }
     }
 

@@ -43,9 +43,7 @@ impl Sweep {
         };
         let readings = self.keys.readings.iter().enumerate();
         let each = readings.flat_map(|(place, reading)| {
-            // Any row of the reading says what is read, and which seeds count.
-            let row = self.rows.iter().find(|row| row.reading == place);
-            let of_cells = &of_cells;
+            let (row, of_cells) = (self.row_of(place), &of_cells);
             (0..points).filter_map(move |point| self.winner(of_cells, row?, reading, point))
         });
         each.collect()

@@ -68,10 +68,11 @@ impl Finished {
         if self.only.is_all() || self.sweep.is_study() {
             return answer;
         }
-        let cells = self.sweep.cells_of_answer();
-        for (case, (reading, cell)) in answer.cases.iter_mut().zip(cells) {
+        for (case, (row, cell)) in answer.cases.iter_mut().zip(self.sweep.shown_cells()) {
+            let cell = &self.sweep.cells()[cell];
+            let divisor = self.divisor(self.sweep.rows()[row].reading);
             let is_meant = |variant| self.only.has(&self.sweep, cell.point, variant);
-            let has_all = is_meant(cell.variant) && self.divisor(reading).is_none_or(is_meant);
+            let has_all = is_meant(cell.variant) && divisor.is_none_or(is_meant);
             if case.verdict == Verdict::Miss && !has_all {
                 case.verdict = Verdict::NotJudged;
             }

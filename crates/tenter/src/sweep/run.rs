@@ -287,11 +287,7 @@ impl SweepRun {
         {
             return format!("{} {}", self.sweep.keys.name, cell.name);
         }
-        let variant = self.sweep.variants().nth(trial.variant);
-        let point = self.sweep.point_name(trial.point);
-        let parts = [variant.unwrap_or_default(), point];
-        let parts = parts.into_iter().filter(|part| !part.is_empty());
-        parts.collect::<Vec<_>>().join(", ")
+        self.sweep.trial_name(trial)
     }
 }
 

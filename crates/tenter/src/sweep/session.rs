@@ -429,7 +429,8 @@ impl SweepSession {
         });
         Some(Outcome {
             values: values.collect::<Option<Vec<_>>>()?,
-            ..outcome.clone()
+            summary: outcome.summary.clone(),
+            pauses: outcome.pauses.clone(),
         })
     }
 
