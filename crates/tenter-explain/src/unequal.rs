@@ -1,5 +1,5 @@
-//! What flows cost at flow level that are under way at once and unequal: each ends by itself, and
-//! its end changes the rates of others.
+//! Cost of unequal flows at flow level: each ends by itself, and its end changes the rates of the
+//! others that are under way.
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,30 @@ use tenter_workload::{Job, Schedule};
 
 use crate::traffic::initial;
 
-/// Ranks that stand for all, and operations of a rank of a graph that are looked at.
+/// Number of ranks that stand for all.
 const RANKS: u32 = 16;
+/// Most operations that are read of one rank's graph.
 const OPERATIONS: u32 = 1 << 14;
-/// Flows of no more sizes end together.
+/// Number of sizes up to which flows end together often enough to count as equal.
 const FEW_SIZES: usize = 8;
-/// Where an open loop offers more than this part of what NICs can send, flows under way are those
-/// of this part.
+/// Most load that an open loop counts with, as a share of the NICs' rate: the mean number of flows
+/// under way has no bound at 1.
 const LOAD_MAX: f64 = 0.95;
 
-/// How many rates an end changes where each NIC has so many flows of its own, of so many in all:
-/// hardly any among few, and an eighth of all among many. Measured on drawn flows over 1,024 NICs,
-/// 4 to 32 for each (15, 140, 467, 940 and 3,634 for 4, 8, 12, 16 and 32).
+/// Returns the rates that one end changes, if each NIC has `per_nic` flows out of `flows` in all:
+/// hardly any among few flows, an eighth of all among many. Measured on random flows over 1,024
+/// NICs: 15, 140, 467, 940 and 3,634 rates for 4, 8, 12, 16 and 32 flows per NIC.
 fn rates_of_an_end(per_nic: f64, flows: f64) -> f64 {
     (15.0 * (per_nic / 4.0).powi(3)).min(flows / 8.0)
 }
 
-/// The same with a tolerance: a few links on either side (13, 84 and 212 for 4, 16 and 64).
+/// Returns the rates that one end changes with a tolerance, which keeps a change within a few
+/// links. Measured: 13, 84 and 212 rates for 4, 16 and 64 flows per NIC.
 fn rates_within_tolerance(per_nic: f64) -> f64 {
     5.0 * per_nic
 }
 
-/// How many rates the end of a flow of a plan changes.
+/// Returns the rates that the end of one of the plan's flows changes.
 pub(crate) fn rates_changed(plan: &Plan) -> f64 {
     let of_jobs = plan.jobs.iter().map(|job| at_once(plan, job));
     let flows: f64 = of_jobs.sum();
@@ -52,7 +54,7 @@ pub(crate) fn rates_changed(plan: &Plan) -> f64 {
     }
 }
 
-/// Unequal flows of a job that are under way at once; 0 where they have few sizes.
+/// Returns the job's unequal flows that are under way at once; 0 if they have few sizes.
 fn at_once(plan: &Plan, job: &Job) -> f64 {
     let schedules = job.schedules().unwrap_or_default();
     let of_schedules = schedules
@@ -64,8 +66,8 @@ fn at_once(plan: &Plan, job: &Job) -> f64 {
     of_schedules.fold(0.0, f64::max)
 }
 
-/// Of a workload of flows: in a closed loop all that may be, in an open one as many as there are in
-/// the mean where all links are shared fairly (M/G/1 processor sharing).
+/// Returns the flows of a flow workload that are under way at once: in a closed loop all that may
+/// be, in an open one the mean under fair sharing (M/G/1 processor sharing).
 fn of_flow_workload(plan: &Plan, job: &Job, workload: &FlowWorkload) -> f64 {
     if workload.sizes.quantile(1) == workload.sizes.largest() {
         return 0.0;
@@ -83,7 +85,7 @@ fn of_flow_workload(plan: &Plan, job: &Job, workload: &FlowWorkload) -> f64 {
     all.min(job.hosts.len() as f64 * load / (1.0 - load))
 }
 
-/// Those that wait for nothing, where they have many sizes.
+/// Returns the transfers that wait for nothing; 0 if they have few sizes.
 fn first_of(schedule: &dyn Schedule) -> f64 {
     let ranks = schedule.ranks();
     let step = ranks.div_ceil(RANKS).max(1);
@@ -104,7 +106,7 @@ fn first_of(schedule: &dyn Schedule) -> f64 {
     if sizes.len() > FEW_SIZES { flows } else { 0.0 }
 }
 
-/// The sizes of what a rank of a graph sends before anything has come to it, of its first
+/// Adds the sizes that a rank sends before it has received anything, among its graph's first
 /// operations.
 fn first_sends(graph: &Graph, rank: u32, sizes: &mut Vec<u64>) {
     let places = graph.operations_of(rank).min(OPERATIONS);

@@ -1,23 +1,23 @@
-//! What holds senders back.
+//! Conditions under which nothing but NICs holds senders back.
 
 use tenter_endpoint::loss_recovery::LossRecovery;
 
 use crate::plan::Plan;
 
 impl Plan {
-    /// Whether switches pause senders.
+    /// Returns true if switches pause senders.
     pub fn is_lossless(&self) -> bool {
         self.switches.any_class(|class| class.lossless.is_some())
     }
 
-    /// Whether jobs have several traffic classes.
+    /// Returns true if jobs use several traffic classes.
     pub fn has_several_classes(&self) -> bool {
         let mut pairs = self.jobs.windows(2);
         pairs.any(|pair| pair[0].class != pair[1].class)
     }
 
-    /// Whether nothing but their NICs holds senders back: then messages wait in queues at flow
-    /// level, where else they share full links.
+    /// Returns true if nothing but NICs holds senders back. At flow level, messages then wait in
+    /// queues; otherwise they share full links.
     pub fn queues_are_open(&self) -> bool {
         let changes = self.circuits.is_some() || !self.faults.events.is_empty();
         let by_switches = self.is_lossless()
@@ -37,8 +37,8 @@ impl Plan {
         is_free && !self.has_several_classes() && self.fits_into_window()
     }
 
-    /// Whether queue pairs never have more to send than what they may have unacknowledged, as far
-    /// as sizes of collectives tell.
+    /// Returns true if no queue pair has more to send than may be unacknowledged, judged by the
+    /// sizes of collectives.
     fn fits_into_window(&self) -> bool {
         let LossRecovery::SelectiveRepeat(repeat) = &self.nic.loss_recovery else {
             return true;

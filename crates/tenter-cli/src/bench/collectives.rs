@@ -2,7 +2,7 @@
 
 use tenter_units::suggestion;
 
-/// What a size in the table measures.
+/// Amount of data that a size in the table stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
     /// The buffer that each rank has.

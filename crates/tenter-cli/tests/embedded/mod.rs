@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// What a page of a report has in it, by address; of refused requests the error.
+/// Returns the answers that a report embeds, by address; for a refused request its error.
 pub(crate) struct Embedded {
     pub(crate) document: Value,
     pub(crate) answers: BTreeMap<String, String>,

@@ -122,7 +122,7 @@ impl RankTrace {
 
     /// Sorts the operations into an order in which ranks issue them, and returns the dependencies.
     ///
-    /// Their numbers give the order if none waits for a higher number. Otherwise each operation
+    /// Operations keep the order of their numbers if none waits for a higher one. Otherwise each
     /// comes behind its dependencies, by data and control if these have no circle. Among operations
     /// that are free, the one with the earlier recorded start comes first, then the one with the
     /// lower number.
