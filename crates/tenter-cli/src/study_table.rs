@@ -95,11 +95,15 @@ fn variants(sweep: &Sweep) -> String {
     }
     let is_kept = |cell: &&SweepCell| !sweep.left_out.contains(&cell.name);
     for cell in sweep.cells().iter().filter(is_kept) {
-        let _ = writeln!(text, "  {}: {}", cell.name, cell.about);
+        let about = Some(cell.about.as_str()).filter(|about| !about.is_empty());
+        let about = about.map_or_else(String::new, |about| format!(": {about}"));
+        let _ = writeln!(text, "  {}{about}", cell.name);
         let is_fitted = |set: &String| cell.fitted.iter().any(|(of, _)| of == set);
         let own = cell.settings.iter();
-        // Settings that all cells have stand above; fitted ones follow as calibrations.
-        for set in own.filter(|set| !is_fitted(set) && !of_all.contains(set)) {
+        // Settings that all cells have stand above; fitted ones follow as calibrations. A variant
+        // that is not described is described by its settings.
+        let is_told = |set: &String| of_all.contains(set) || cell.about.contains(set);
+        for set in own.filter(|set| !is_fitted(set) && !is_told(set)) {
             let _ = writeln!(text, "    with {}", clipped(set));
         }
         for (set, rows) in &cell.fitted {

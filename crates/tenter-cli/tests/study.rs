@@ -307,7 +307,9 @@ fn rows_of_one_name_have_verdicts_of_their_own() {
     let run = tenter(&["study", "run", &folder.0.to_string_lossy()]);
     assert_eq!(run.status.code(), Some(1), "{run:?}");
     let text = stdout(&run);
-    let verdicts = text.lines().filter(|line| line.starts_with("1MiB"));
+    let verdicts = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("1MiB"));
     let verdicts: Vec<_> = verdicts
         .filter_map(|line| line.split_whitespace().last())
         .collect();

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use tenter_config::{Component, Written};
+use tenter_config::{Component, KeyTable, Written};
 use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::{Diagnostics, Problems};
 use tenter_notation::overrides;
@@ -30,6 +30,9 @@ pub fn read_document<T: Component>(
     let problems = Problems::default();
     let read = parse(text, format, &problems).and_then(|root| {
         problems.know(&Rc::new(root.clone()));
+        if report_scenario(&root, &T::TABLE, &problems) {
+            return None;
+        }
         let mut section = Section::root(root, &T::TABLE, &problems);
         let read = T::read(&mut section);
         section.finish();
@@ -39,6 +42,20 @@ pub fn read_document<T: Component>(
         Some(read) => Ok(read),
         None => Err(problems.into_diagnostics(sources)),
     }
+}
+
+/// Reports a scenario in place of a document that names one, instead of each of its keys; returns
+/// true if it is one.
+fn report_scenario(root: &Node, table: &KeyTable, problems: &Problems) -> bool {
+    let has = |key: &str| table.keys.iter().any(|of| of.name == key);
+    let fabric = root.entry("fabric");
+    let Some(fabric) = fabric.filter(|_| has("scenario") && !has("fabric")) else {
+        return false;
+    };
+    let message = format!("this file is a scenario, and {} is needed", table.title);
+    let help = "run it with `tenter run`, or name it in `scenario` of such a file";
+    problems.push(fabric.key_at, message, Some(help.to_owned()));
+    true
 }
 
 /// Reads a `kind` workload from `file`, with `settings` in the form `PATH=VALUE`. Returns it with

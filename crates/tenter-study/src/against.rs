@@ -55,6 +55,13 @@ impl Against {
             other => crate::typed::typed(other)?,
         };
         match &against {
+            Against::MeanRatio(pairs)
+            | Against::MeanPercentLess(pairs)
+            | Against::CountBelow { pairs, .. }
+                if pairs.is_empty() =>
+            {
+                Err("it has no pairs; name variants two by two: `[[a, b]]`".to_owned())
+            }
             Against::StraightLine { at, over, .. } if at[0] == at[1] || *over == Some(0) => Err(
                 "a straight line needs two places that differ, and is divided by 1 or more"
                     .to_owned(),

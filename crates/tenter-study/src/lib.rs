@@ -62,8 +62,8 @@ pub use study::Study;
 pub use sweep::{
     Better, ChartKeys, ChartKind, Design, Keep, LeftOutKeys, Measured, PointValues, PublishedKeys,
     QuickKeys, ReadingKeys, SeedOf, Sharing, Sweep, SweepAxis, SweepCell, SweepChart, SweepError,
-    SweepKeys, SweepReading, SweepRecord, SweepRow, SweepTrial, SweepValues, TableKeys, TrialSeed,
-    Winner,
+    SweepKeys, SweepReading, SweepRecord, SweepRow, SweepTrial, SweepValues, TableKeys, TableText,
+    TrialSeed, Winner,
 };
 pub use unknown::{UnknownStudy, UnknownVariant};
 pub use value::{TrialValue, Value};

@@ -5,7 +5,7 @@ use tenter_scenario::Format;
 use crate::equipment::check_scenario;
 use crate::error::StudyError;
 use crate::registry::{StudyTexts, equipment_text, published_table};
-use crate::sweep::{Sweep, SweepError};
+use crate::sweep::{Sweep, SweepError, TableText};
 
 /// A published study, read and checked.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Study {
     /// Returns the errors that [`Study::read`] returns; tests read every embedded study, so there
     /// are none.
     pub fn embedded(texts: &StudyTexts<'_>) -> Result<Study, StudyError> {
-        let table = |name: &str| published_table(name).map(str::to_owned);
+        let table = |name: &str| Ok(published_table(name).map(str::to_owned));
         let equipment = |path: &str| equipment_text(path).map(str::to_owned);
         Study::read(texts, &table, equipment)
     }
@@ -38,7 +38,7 @@ impl Study {
     /// or if the description has no published table.
     pub fn read(
         texts: &StudyTexts<'_>,
-        table: &dyn Fn(&str) -> Option<String>,
+        table: &TableText<'_>,
         equipment: impl Fn(&str) -> Option<String>,
     ) -> Result<Study, StudyError> {
         let wrong = |message: String| StudyError::Description {

@@ -11,6 +11,7 @@ mod bundle;
 mod cells;
 mod chart_keys;
 mod charts;
+mod checks;
 mod design;
 mod keys;
 mod limits;
@@ -35,6 +36,7 @@ pub use keys::{
     Better, Design, Keep, LeftOutKeys, PublishedKeys, QuickKeys, ReadingKeys, Sharing, SweepKeys,
     TableKeys,
 };
+pub use published::TableText;
 pub use record::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 pub use rows::SweepRow;
 pub use seeds::{SeedOf, TrialSeed};
@@ -46,8 +48,6 @@ use crate::error::StudyError;
 use crate::read::Read;
 use crate::registry::published_table;
 use crate::unknown::UnknownVariant;
-use bundle::Bundle;
-use keys::is_axis;
 use published::Lookup;
 use rows::{Rows, Wrong};
 use seeds::Seeds;
@@ -119,7 +119,7 @@ impl Sweep {
     /// Fails if the text is no sweep description, if its parts do not fit together, or if a table
     /// is invalid.
     pub fn read(text: &str, name: &str, format: Format) -> Result<Sweep, SweepError> {
-        let table = |name: &str| published_table(name).map(str::to_owned);
+        let table = |name: &str| Ok(published_table(name).map(str::to_owned));
         Sweep::read_beside(text, name, format, &table)
     }
 
@@ -132,7 +132,7 @@ impl Sweep {
         text: &str,
         name: &str,
         format: Format,
-        table: &dyn Fn(&str) -> Option<String>,
+        table: &TableText<'_>,
     ) -> Result<Sweep, SweepError> {
         let keys = read_document(text, name, format).map_err(SweepError::Description)?;
         Sweep::of(keys, table).map_err(|wrong| match wrong {
@@ -144,13 +144,13 @@ impl Sweep {
         })
     }
 
-    fn of(mut keys: SweepKeys, table: &dyn Fn(&str) -> Option<String>) -> Result<Sweep, Wrong> {
+    fn of(mut keys: SweepKeys, table: &TableText<'_>) -> Result<Sweep, Wrong> {
         if keys.readings.is_empty() {
             keys.readings.push(completion_time());
         }
         let seeds = Seeds::read(&keys.seeds)?;
         let variants = cells::variants(&keys)?;
-        check(&keys, &variants, &seeds)?;
+        checks::check(&keys, &variants, &seeds)?;
         let lookup = Lookup::read(&keys, table)?;
         // Points come before cells, and cells before rows: each needs the indices of the one
         // before.
@@ -450,67 +450,6 @@ fn completion_time() -> ReadingKeys {
         name: "completion time".to_owned(),
         query: "max(jobs.jct_ns) where not background".to_owned(),
         ..ReadingKeys::plain()
-    }
-}
-
-/// Checks what no key can check alone: reading names, and the variants and axes that readings and
-/// seeds refer to.
-fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Result<(), String> {
-    let mut names = BTreeSet::new();
-    for reading in &keys.readings {
-        let of_cells = reading.case.is_empty() && !reading.each_row;
-        if of_cells && reading.name.is_empty() {
-            return Err("a reading has no `name`; give it one".to_owned());
-        }
-        // Only a sweep identifies a table by its reading's name; a study's rows have a case and a
-        // metric.
-        if of_cells && keys.published.is_none() && !names.insert(&reading.name) {
-            return Err(format!(
-                "two readings are called `{}`; rename one of them",
-                reading.name
-            ));
-        }
-        for row in &reading.published {
-            check_published(keys, variants, reading, row)?;
-        }
-    }
-    let by = seeds.chosen.as_ref().and_then(|chosen| chosen.by.as_ref());
-    let known = |name: &&String| variants.iter().any(|of| of.name == **name);
-    match by.filter(|by| !known(by)) {
-        Some(by) => Err(format!(
-            "`seeds.by` names the variant `{by}`, which there is not; {}",
-            tenter_units::suggestion(by, variants.iter().map(|of| of.name.as_str()))
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Checks that a published row's variant and axes exist.
-fn check_published(
-    keys: &SweepKeys,
-    variants: &[Bundle],
-    reading: &ReadingKeys,
-    row: &PublishedKeys,
-) -> Result<(), String> {
-    let known = || variants.iter().map(|of| of.name.as_str());
-    if !row.variant.is_empty() && !known().any(|name| name == row.variant) {
-        let help = tenter_units::suggestion(&row.variant, known());
-        return Err(format!(
-            "the reading `{}` has a published value of the variant `{}`, which there is not; {help}",
-            reading.name, row.variant
-        ));
-    }
-    let axes = || keys.axes.0.iter().map(|(path, _)| path.as_str());
-    let unknown = |path: &&(String, Written)| !axes().any(|axis| is_axis(axis, &path.0));
-    match row.at.0.iter().find(unknown) {
-        Some((path, _)) => {
-            let help = tenter_units::suggestion(path, axes());
-            Err(format!(
-                "the reading `{}` has a published value at `{path}`, which is no axis; {help}",
-                reading.name
-            ))
-        }
-        None => Ok(()),
     }
 }
 

@@ -67,9 +67,9 @@ fn read(description: &str) -> Result<Study, StudyError> {
         scenario: SCENARIO,
     };
     let table = |name: &str| match name {
-        "made-up" => Some(TABLE.to_owned()),
-        "pairs" => Some(PAIRS.to_owned()),
-        _ => None,
+        "made-up" => Ok(Some(TABLE.to_owned())),
+        "pairs" => Ok(Some(PAIRS.to_owned())),
+        _ => Ok(None),
     };
     Study::read(&texts, &table, |_| None)
 }
@@ -217,6 +217,78 @@ fn variants_are_run_in_named_cases() {
     assert!(sweep.keep(&["spray".to_owned()]).is_err());
 }
 
+/// Says what each row judges, and its gate.
+fn judged_cells(sweep: &Sweep) -> Vec<(Option<&str>, Gate)> {
+    let name = |cell: usize| sweep.cells()[cell].name.as_str();
+    let rows = sweep.rows().iter();
+    rows.map(|row| (row.judged.map(name), row.gate)).collect()
+}
+
+#[test]
+fn the_value_of_the_study_stands_for_that_of_a_reading() {
+    let text = SIZES
+        .replace("rows: {case: a}", "rows: {case: a}, value: time_ms")
+        .replace("value: time_ms, every_seed", "every_seed");
+    let of_study = sweep(&text);
+    assert_eq!(of_study.rows(), sweep(SIZES).rows());
+    assert_eq!(judged_cells(&of_study)[0], (Some("fitted"), Gate::Required));
+}
+
+#[test]
+fn a_reading_of_each_cell_judges_the_variant_that_it_names() {
+    let with = |judge: &str| {
+        GRID.replace(
+            "metric: time}}",
+            &format!("metric: time}}, judge: {judge}}}"),
+        )
+    };
+    let spray = sweep(&with("spray"));
+    let judged = judged_cells(&spray);
+    let of_time = judged.iter().take(5).map(|(cell, _)| *cell);
+    let expected = [None, Some("spray-idle"), None, Some("spray-busy"), None];
+    assert_eq!(of_time.collect::<Vec<_>>(), expected);
+    let nothing = sweep(&with("none"));
+    let mut of_time = judged_cells(&nothing).into_iter().take(5);
+    assert!(of_time.all(|of| of == (None, Gate::Info)));
+}
+
+#[test]
+fn a_row_of_the_table_judges_the_named_variant_at_its_point() {
+    let text = "
+title: rows
+source: nowhere
+scenario: scenario.yaml
+published: {table: made-up, band: [low, high], value: time_ms}
+design: rows
+judge: second
+axes: {'case,size': {'a,1048576': {}, 'b,1048576': {}, 'a,2097152': {}}}
+variants: {first: {}, second: {'jobs[0].iterations': 2}}
+readings: [{case: '{case}', each_row: true, query: max(jobs.jct_ns)}]
+";
+    let of_rows = sweep(text);
+    let judged = judged_cells(&of_rows);
+    let names: Vec<_> = judged.iter().filter_map(|(cell, _)| *cell).collect();
+    assert_eq!(
+        names,
+        ["second-a-1048576", "second-b-1048576", "second-a-2097152"]
+    );
+    assert!(of_rows.rows().iter().all(|row| row.shown.len() == 2));
+}
+
+#[test]
+fn a_single_row_has_the_band_of_its_reading() {
+    let text = "
+scenario: s.yaml
+variants: {a: {}, b: {}}
+judge: b
+readings: [{case: all, name: time, query: max(jobs.jct_ns), band: [1, 2]}]
+";
+    let sweep =
+        Sweep::read(text, "sweep.yaml", Format::Yaml).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(judged_cells(&sweep), [(Some("b"), Gate::Required)]);
+    assert_eq!(sweep.rows()[0].band, Some([1.0, 2.0]));
+}
+
 #[test]
 fn the_digest_tells_the_variants_apart() {
     let sweep = sweep(SIZES);
@@ -238,12 +310,28 @@ const WRONG: [(&str, &str); 2] = [
          table: made-up => table: made-down => put it beside as `made-down.csv`
          value: time_ms => value: time => there is no column `time`
          = {size}' => = {bytes}' => names `bytes`
-         fitted_to: {endpoint.nic => fitted_to: {endpoint => does not set",
+         fitted_to: {endpoint.nic => fitted_to: {endpoint => does not set
+         judge: fitted => judge: '' => none is judged; name one in `judge`
+         band: [low, high] => band: [low, high, top] => has not two columns
+         band: [low, high] => band: [low, low2] => there is no column `low2`
+         {about: nothing fitted} => {row: p} => `row` of `pure` means nothing
+         value: time_ms, => value: time_ms, band: [1, 2], => leave `band` out, or name two columns
+         value: time_ms, => value: time_ms, tables: [made-up], => leave `tables` out
+         value: time_ms, => value: time_ms, at: {a.sizes: [1]}, => name the variants in `shown`
+         value: time_ms, => value: time_ms, variants: [pure], => name the variants in `shown`
+         value: time_ms, => value: time_ms, published: [{value: 1}], => `published` belongs to
+         value: time_ms, => value: time_ms, completed: true, pooled: true, => `completed` belongs",
     ),
     (
         GRID,
         "fabric: '{variant}' => fabric: ecmp => no reading is compared with this row
          only: {case => only: {cases => did you mean `case`?
+         only: {case: [busy] => only: {case: [bussy] => did you mean `busy`?
+         a load beside it, row: b => a load beside it, only: {}, row: b => write it at the variants
+         against: ecmp => against: {mean_ratio: []} => it has no pairs
+         against: ecmp => against: ecmp, judge: ecpm => did you mean `ecmp`?
+         against: ecmp => against: ecmp, shown: [ecmp] => name the variants in `variants`
+         against: ecmp => against: ecmp, bar: x => variants are the bars
          at: {case: [busy]} => at: {kase: [busy]} => the axis `kase`, which there is not
          runs: 3, => runs: 3, by: nobody, => `seeds.by` names the variant `nobody`
          runs: 3, => runs: 3, luck: 1, => unknown field `luck`

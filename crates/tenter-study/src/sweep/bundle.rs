@@ -26,12 +26,17 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// Reads the bundle `name`. The keys `label`, `about`, `row`, `quick`, `only` and `fitted_to`
+    /// Reads the bundle `name`, the value of an axis if `of_axis` is true and a variant otherwise.
+    /// The keys `label`, `about`, `quick` and `fitted_to`, `row` at an axis and `only` at a variant
     /// describe it; all other keys are settings.
     ///
     /// # Errors
     /// Says what is wrong, and the remedy.
-    pub(super) fn read(name: &str, keys: &[(String, Written)]) -> Result<Bundle, String> {
+    pub(super) fn read(
+        name: &str,
+        keys: &[(String, Written)],
+        of_axis: bool,
+    ) -> Result<Bundle, String> {
         let mut bundle = Bundle {
             name: name.to_owned(),
             label: name.to_owned(),
@@ -47,7 +52,19 @@ impl Bundle {
             match (key.as_str(), value) {
                 ("label", value) => bundle.label = text(value).ok_or_else(|| wrong("text"))?,
                 ("about", value) => bundle.about = text(value).ok_or_else(|| wrong("text"))?,
-                ("row", value) => bundle.row = text(value).ok_or_else(|| wrong("text"))?,
+                ("row", value) if of_axis => {
+                    bundle.row = text(value).ok_or_else(|| wrong("text"))?;
+                }
+                ("row", _) => {
+                    return Err(format!(
+                        "`row` of `{name}` means nothing: `{{variant}}` in the `row` of a reading stands for the name; leave it out"
+                    ));
+                }
+                ("only", _) if of_axis => {
+                    return Err(format!(
+                        "`only` of `{name}` means nothing at the value of an axis; write it at the variants"
+                    ));
+                }
                 ("quick", value) => {
                     let flag = text(value).and_then(|text| text.parse().ok());
                     bundle.quick = flag.ok_or_else(|| wrong("flag"))?;
@@ -82,10 +99,10 @@ impl Bundle {
         }
     }
 
-    /// Reads all bundles of a mapping from names to settings.
+    /// Reads all variants of a mapping from names to settings.
     pub(super) fn read_all(named: &Named<Named<Written>>) -> Result<Vec<Bundle>, String> {
         let each = named.0.iter();
-        each.map(|(name, keys)| Bundle::read(name, &keys.0))
+        each.map(|(name, keys)| Bundle::read(name, &keys.0, false))
             .collect()
     }
 
@@ -104,12 +121,14 @@ impl Bundle {
     /// Returns true if the bundle is run where `axis` has `value`.
     pub(super) fn is_at(&self, axis: &str, value: &str) -> bool {
         let mut only = self.only.iter().filter(|(of, _)| of == axis);
+        // Points have values as settings write them, so a text may have quotes.
+        let value = value.trim_matches('"');
         only.all(|(_, values)| values.iter().any(|of| of == value))
     }
 
-    /// Returns the axes that restrict the bundle to some values.
-    pub(super) fn axes(&self) -> impl Iterator<Item = &str> {
-        self.only.iter().map(|(axis, _)| axis.as_str())
+    /// Returns the axes that restrict the bundle, each with the values at which it is run.
+    pub(super) fn only(&self) -> &[(String, Vec<String>)] {
+        &self.only
     }
 }
 
@@ -131,8 +150,8 @@ pub(super) fn named(written: &Written) -> Option<&[(String, Written)]> {
 pub(super) fn of_axis(written: &Written) -> Result<Vec<Bundle>, String> {
     let each = named(written).unwrap_or_default().iter();
     each.map(|(name, value)| match value {
-        Written::Map(keys) => Bundle::read(name, keys),
-        _ => Bundle::read(name, &[]),
+        Written::Map(keys) => Bundle::read(name, keys, true),
+        _ => Bundle::read(name, &[], true),
     })
     .collect()
 }

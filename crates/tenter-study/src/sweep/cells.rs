@@ -71,8 +71,8 @@ pub(super) fn variants(keys: &SweepKeys) -> Result<Vec<Bundle>, String> {
         ));
     }
     for variant in &variants {
-        let unknown = |axis: &&str| keys.axes.0.iter().all(|(name, _)| name != axis);
-        if let Some(axis) = variant.axes().find(unknown) {
+        let unknown = |axis: &&String| keys.axes.0.iter().all(|(name, _)| name != *axis);
+        if let Some(axis) = variant.only().iter().map(|(axis, _)| axis).find(unknown) {
             let known = keys.axes.0.iter().map(|(name, _)| name.as_str());
             let help = tenter_units::suggestion(axis, known);
             return Err(format!(
@@ -82,7 +82,7 @@ pub(super) fn variants(keys: &SweepKeys) -> Result<Vec<Bundle>, String> {
         }
     }
     if variants.is_empty() {
-        variants.push(Bundle::read("", &[])?);
+        variants.push(Bundle::read("", &[], false)?);
     }
     Ok(variants)
 }
@@ -110,6 +110,7 @@ pub(super) fn cells(
             }
         }
     }
+    check_only(axes, variants, points)?;
     let mut names = BTreeSet::new();
     let has_names = axes.iter().any(|axis| !axis.bundles.is_empty());
     // Plain axes give all points of a variant one name. Names must be unique with bundles, and in
@@ -120,6 +121,33 @@ pub(super) fn cells(
         Some(cell) => Err(format!("two variants are called `{}`", cell.name)),
         None => Ok(cells),
     }
+}
+
+/// Checks that the values at which variants are run occur: a misspelt one would run nothing.
+fn check_only(
+    axes: &[NamedAxis<'_>],
+    variants: &[Bundle],
+    points: &[PointValues],
+) -> Result<(), String> {
+    for variant in variants {
+        for (axis, values) in variant.only() {
+            let place = axes.iter().position(|of| of.name == axis);
+            let known = |value: &str| {
+                let mut values = points.iter().filter_map(|point| point.get(place?));
+                values.any(|of| of.trim_matches('"') == value)
+            };
+            if let Some(value) = values.iter().find(|value| !known(value)) {
+                let known = points.iter().filter_map(|point| point.get(place?));
+                let known: BTreeSet<&str> = known.map(String::as_str).collect();
+                let help = tenter_units::suggestion(value, known.iter().copied());
+                return Err(format!(
+                    "`only` of `{}` has `{axis}: {value}`, which no point has; {help}",
+                    variant.name
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes the cell for a variant at a point with these axis `values`.

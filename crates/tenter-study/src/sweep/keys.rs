@@ -80,6 +80,7 @@ component! {
         value: String = "published", in 200;
         /// The columns with the lower and the upper end of the band.
         band: Vec<String> = "[band_low, band_high]", in 200;
+        check band_has_two_columns;
     }
 }
 
@@ -331,9 +332,19 @@ pub(super) fn number(value: &Written) -> Option<f64> {
 }
 
 fn band_has_two_ends(reading: &ReadingKeys, reader: &mut dyn Reader) -> bool {
-    let of_columns = || reading.row.is_some() && reading.columns().is_some();
+    let has_row = reading.row.is_some() || reading.each_row;
+    let of_columns = || has_row && reading.columns().is_some();
     let holds = reading.band.is_none() || reading.band().is_some() || of_columns();
     is_band(holds, reader)
+}
+
+fn band_has_two_columns(table: &TableKeys, reader: &mut dyn Reader) -> bool {
+    let holds = table.band.len() == 2;
+    if !holds {
+        let help = "name the columns with its ends: `[band_low, band_high]`";
+        reader.refuse("band", "has not two columns", help);
+    }
+    holds
 }
 
 fn is_band(holds: bool, reader: &mut dyn Reader) -> bool {

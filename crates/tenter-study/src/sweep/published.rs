@@ -9,6 +9,10 @@ use super::keys::{Design, ReadingKeys, SweepKeys, TableKeys, plain};
 use super::table::Table;
 use crate::error::StudyError;
 
+/// Source of published tables: returns a table's text by its name, `None` if there is no such
+/// table, and an error if there is one that cannot be read.
+pub type TableText<'t> = dyn Fn(&str) -> Result<Option<String>, String> + 't;
+
 /// The published tables of a sweep, with the keys that select rows. The study's own table comes
 /// first.
 pub(super) struct Lookup<'k> {
@@ -20,22 +24,24 @@ impl<'k> Lookup<'k> {
     /// Reads the tables that the description names; `text` returns a table's text by its name.
     ///
     /// # Errors
-    /// Fails if a table does not exist or is no CSV.
+    /// Fails if a table does not exist, cannot be read or is no CSV.
     pub(super) fn read(
         keys: &'k SweepKeys,
-        text: &dyn Fn(&str) -> Option<String>,
+        text: &TableText<'_>,
     ) -> Result<Lookup<'k>, StudyError> {
         let own = keys.published.iter().map(|published| &published.table);
         let further = keys.readings.iter().flat_map(|reading| &reading.tables);
         let mut tables: Vec<Table> = Vec::new();
         for name in own.chain(further) {
             if tables.iter().all(|table| table.name != *name) {
-                let text = text(name).ok_or_else(|| StudyError::Published {
+                let nothing = || format!("there is no such table; put it beside as `{name}.csv`");
+                let text = text(name).and_then(|text| text.ok_or_else(nothing));
+                let text = text.map_err(|message| StudyError::Published {
                     table: name.clone(),
                     line: None,
-                    message: format!("there is no such table; put it beside as `{name}.csv`"),
-                })?;
-                tables.push(Table::read(name, &text)?);
+                    message,
+                });
+                tables.push(Table::read(name, &text?)?);
             }
         }
         Ok(Lookup { keys, tables })

@@ -6,13 +6,13 @@ use tenter_config::{Named, Written};
 use tenter_units::{Bytes, suggestion};
 
 use super::cells::{NamedAxis, SweepCell};
+use super::checks;
 use super::keys::{PublishedKeys, QuickKeys, ReadingKeys, Sharing, SweepKeys, is_axis, plain};
 use super::published::{Lookup, filled};
 use super::table::Published;
 use crate::against::Against;
 use crate::error::StudyError;
 use crate::gate::{Gate, Origin};
-use crate::power;
 use crate::read::{Read, Word};
 use crate::value::Value;
 
@@ -136,7 +136,7 @@ impl<'a> Rows<'a> {
         let keys = self.keys;
         for (index, reading) in keys.readings.iter().enumerate() {
             let in_reading = |what| format!("the reading `{}`: {what}", called(reading));
-            check(reading).map_err(in_reading)?;
+            checks::check_reading(reading).map_err(in_reading)?;
             let before = self.made.len();
             if reading.each_row {
                 self.each_row(index, reading)?;
@@ -167,6 +167,7 @@ impl<'a> Rows<'a> {
         let against = against(reading)?;
         let mut others = against.iter().flat_map(Against::variants);
         let divisor = others.next().cloned();
+        let is_judged = self.judged_variants(reading)?;
         for (place, cell) in self.cells.iter().enumerate() {
             let name = self.variants[cell.variant];
             // A study has no bar for the variant to which the others are compared; a sweep shows
@@ -188,11 +189,32 @@ impl<'a> Rows<'a> {
                 reading.metric()
             };
             row.against = self.set_against(reading, Some(cell.point))?;
-            (row.judged, row.shown) = (Some(place), vec![place]);
+            row.judged = is_judged[cell.variant].then_some(place);
+            row.shown = vec![place];
             row.counts_values = self.keys.published.is_some();
-            self.made.push(row);
+            self.made.push(row.only_judged());
         }
         Ok(())
+    }
+
+    /// Tells for each variant whether the cells of a reading without `case` are judged: all of them
+    /// are unless the reading names one variant, or `none`.
+    fn judged_variants(&self, reading: &ReadingKeys) -> Result<Vec<bool>, Wrong> {
+        let name = reading.judge.as_str();
+        let is_it = |variant: &&str| name.is_empty() || *variant == name;
+        let judged: Vec<bool> = self.variants.iter().map(is_it).collect();
+        if name != "none" && !judged.contains(&true) {
+            return Err(self.unknown_variant(reading, name));
+        }
+        Ok(judged)
+    }
+
+    fn unknown_variant(&self, reading: &ReadingKeys, name: &str) -> Wrong {
+        let help = suggestion(name, self.variants.iter().copied());
+        Wrong::Description(format!(
+            "the reading `{}` is of the variant `{name}`, which there is not; {help}",
+            called(reading)
+        ))
     }
 
     /// Returns what the description itself says of a cell; the first entry of `published` that fits
@@ -244,13 +266,7 @@ impl<'a> Rows<'a> {
         }
         let unknown = |of: &&String| self.variants.iter().all(|name| name != of);
         match reading.variants.iter().find(unknown) {
-            Some(of) => {
-                let help = suggestion(of, self.variants.iter().copied());
-                Err(Wrong::Description(format!(
-                    "the reading `{}` is of the variant `{of}`, which there is not; {help}",
-                    called(reading)
-                )))
-            }
+            Some(of) => Err(self.unknown_variant(reading, of)),
             None => Ok(is_at),
         }
     }
@@ -309,10 +325,10 @@ impl<'a> Rows<'a> {
             }
             None => None,
         };
-        let own = own.unwrap_or_else(|| Published::nothing(&reading.name));
+        let own = own.unwrap_or_else(|| Published::expected(&reading.name, reading.band()));
         let mut row = self.row(index, read, own, reading.case.clone(), bar(reading));
         row.against = self.set_against(reading, None)?;
-        (row.judged, row.shown) = self.judged(reading)?;
+        (row.judged, row.shown) = self.judged(reading, None)?;
         self.made.push(row.only_judged());
         Ok(())
     }
@@ -333,48 +349,58 @@ impl<'a> Rows<'a> {
             }
             let read = read(reading, &fill)?;
             let read = self.place(read);
-            let own = if reading.value.is_empty() {
-                Published::nothing(&reading.name)
+            let value = Some(reading.value.as_str()).filter(|name| !name.is_empty());
+            let (of_study, band) = lookup.columns(reading);
+            let own = if table.has_value(value, of_study) {
+                table.published(at, value, of_study, band)?
             } else {
-                let (of_study, band) = lookup.columns(reading);
-                table.published(at, Some(&reading.value), of_study, band)?
+                Published::nothing(&reading.name)
             };
             let case = size_or(fill(&reading.case)?);
             let mut row = self.row(index, read, own, case, bar(reading));
             row.against = self.set_against(reading, None)?;
             row.quick = lookup.is_quick(&cells)?;
-            // If table rows define the points, a row belongs to the cell at its point; otherwise
-            // `judge` and `shown` name the cells.
-            (row.judged, row.shown) = match lookup.point(&cells)? {
-                None => self.judged(reading)?,
-                Some(values) => {
-                    let is_it = |cell: &SweepCell| self.points[cell.point] == values;
-                    let place = self.cells.iter().position(is_it);
-                    (place, place.into_iter().collect())
-                }
-            };
+            // If table rows define the points, a row belongs to the cells at its point.
+            let values = lookup.point(&cells)?;
+            let point = values.and_then(|values| self.points.iter().position(|of| *of == values));
+            (row.judged, row.shown) = self.judged(reading, point)?;
             self.made.push(row.only_judged());
         }
         Ok(())
     }
 
-    /// Returns the judged cell and the cells to show, by index, the latter ascending.
-    fn judged(&self, reading: &ReadingKeys) -> Result<(Option<usize>, Vec<usize>), Wrong> {
+    /// Returns the judged cell and the cells to show, by index, the latter ascending: those at
+    /// `point`, or of the whole sweep.
+    fn judged(
+        &self,
+        reading: &ReadingKeys,
+        point: Option<usize>,
+    ) -> Result<(Option<usize>, Vec<usize>), Wrong> {
+        let is_here = |cell: &usize| point.is_none_or(|point| self.cells[*cell].point == point);
+        let here: Vec<usize> = (0..self.cells.len()).filter(is_here).collect();
         let name = match reading.judge.as_str() {
             "" => self.keys.judge.as_str(),
             name => name,
         };
         let judged = match name {
             "none" => None,
-            "" if self.cells.len() == 1 => Some(0),
-            name => Some(self.cell(reading, name, None)?),
+            "" => match *here {
+                [only] => Some(only),
+                _ => {
+                    return Err(Wrong::Description(format!(
+                        "the reading `{}` is of several variants, and none is judged; name one in `judge`, or write `judge: none`",
+                        called(reading)
+                    )));
+                }
+            },
+            name => Some(self.cell(reading, name, point)?),
         };
         let shown = reading.shown.iter();
-        let shown = shown.map(|name| self.cell(reading, name, None));
+        let shown = shown.map(|name| self.cell(reading, name, point));
         let mut shown = shown.collect::<Result<Vec<usize>, Wrong>>()?;
         shown.sort_unstable();
         if shown.is_empty() {
-            shown = (0..self.cells.len()).collect();
+            shown = here;
         }
         if let Some(judged) = judged.filter(|judged| !shown.contains(judged)) {
             return Err(Wrong::Description(format!(
@@ -569,40 +595,4 @@ fn values_of(
         Ok((column.clone(), fill(text)?))
     });
     values.collect()
-}
-
-/// Checks that a reading's keys fit together.
-fn check(reading: &ReadingKeys) -> Result<(), String> {
-    let Some(of) = reading.of else {
-        let read_by_words = !reading.leaf.is_empty()
-            || !reading.window_us.is_empty()
-            || !reading.constants.0.is_empty();
-        return match read_by_words {
-            _ if reading.query.is_empty() => {
-                Err("it has neither `query` nor `of`; write a `query`".to_owned())
-            }
-            true => Err("`leaf`, `window_us` and `constants` mean nothing to a query".to_owned()),
-            false => Ok(()),
-        };
-    };
-    if !reading.query.is_empty() || reading.pooled {
-        return Err("it has `of` beside a query; leave one of them out".to_owned());
-    }
-    let windowed = matches!(of, Word::AcceptedGbps | Word::AcceptedPercent);
-    let is_window = matches!(reading.window_us.as_slice(), [from, to] if from < to);
-    if windowed != is_window || !windowed && !reading.window_us.is_empty() {
-        return Err(
-            "it needs `window_us: [from, to]` if it reads what is accepted, and none otherwise"
-                .to_owned(),
-        );
-    }
-    let at_leaf = matches!(of, Word::QpsPerUplink | Word::QpEquivalentsPerUplink);
-    if at_leaf == reading.leaf.is_empty() {
-        return Err("it needs a `leaf` if it is read at one, and none otherwise".to_owned());
-    }
-    let of_power = [Word::StaticWPerGbps, Word::DynamicWPerGbps, Word::PjPerBit].contains(&of);
-    if !of_power && !reading.constants.0.is_empty() {
-        return Err("it has `constants`, which only a reading of power follows from".to_owned());
-    }
-    power::check(&reading.constants.0.iter().cloned().collect())
 }

@@ -1,6 +1,6 @@
 //! Tables with published values, which are read and never edited to fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::StudyError;
 use crate::gate::{Gate, Origin};
@@ -26,6 +26,20 @@ pub(super) struct Published {
 }
 
 impl Published {
+    /// Stands for a row that no table has, with the band that the description itself expects.
+    pub(super) fn expected(metric: &str, band: Option<[f64; 2]>) -> Published {
+        let nothing = Published::nothing(metric);
+        match band {
+            None => nothing,
+            Some(_) => Published {
+                origin: Origin::Own,
+                gate: Gate::Required,
+                band,
+                ..nothing
+            },
+        }
+    }
+
     /// Stands for a row that no table has: no value, no band, for information.
     pub(super) fn nothing(metric: &str) -> Published {
         Published {
@@ -51,6 +65,14 @@ impl Table {
         };
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let header = reader.headers().map_err(unreadable)?.clone();
+        let mut names = BTreeSet::new();
+        if let Some(twice) = header.iter().find(|name| !names.insert(*name)) {
+            return Err(StudyError::Published {
+                table: name.to_owned(),
+                line: Some(1),
+                message: format!("two columns are called `{twice}`; rename one of them"),
+            });
+        }
         let records: Result<Vec<_>, _> = reader.records().collect();
         Ok(Table {
             name: name.to_owned(),
@@ -68,6 +90,14 @@ impl Table {
             line: place.map(csv::Position::line),
             message: message.into(),
         }
+    }
+
+    /// Returns true if rows have a published value where [`Table::published`] looks for it: a
+    /// table may have only descriptions of what was run. A column that a description names is
+    /// looked for in any case.
+    pub(super) fn has_value(&self, value: Option<&str>, otherwise: &str) -> bool {
+        let has = |name: &str| self.header.iter().any(|other| other == name);
+        value.is_some() || otherwise != "published" || has("metric") || has("published")
     }
 
     fn column(&self, name: &str) -> Result<usize, StudyError> {
@@ -226,6 +256,12 @@ mod tests {
         assert!(at("a,time_ms,1,2,,required,\n").contains("two ends"));
         assert!(at("a,time_ms,1,2,0,required,\n").contains("the lower one first"));
         assert!(at("a,time_ms\n").contains("line: 3"));
+        let twice = Table::read("made-up", "case,gate,case\n").err();
+        let message = twice.expect("two columns of one name").to_string();
+        assert!(
+            message.contains("two columns are called `case`"),
+            "{message}"
+        );
         let table = Table::read("made-up", HEADER).expect("no rows");
         let missing = table.with(&[("size".to_owned(), String::new())]);
         let message = missing.expect_err("no column").to_string();

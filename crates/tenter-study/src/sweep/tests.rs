@@ -106,6 +106,9 @@ fn the_answer_does_not_depend_on_the_order_of_trials() {
 fn what_does_not_hold_is_refused_with_a_remedy() {
     for (text, expected) in [
         ("name: x", "lacks `scenario`"),
+        ("fabric: {}\njobs: []", "run it with `tenter run`"),
+        ("scenario: s\nvaries: {a: b}", "without `published`"),
+        ("scenario: s\nquick: {set: {a: 1}}", "without `published`"),
         ("scenario: s\nvariant: {}", "did you mean `variants`?"),
         ("scenario: s\nseeds: many", "write `seeds: 10`"),
         ("scenario: s\nseeds: 0", "from 1 to"),

@@ -46,61 +46,31 @@ impl SweepResults {
 /// File name for the results table: one row for each collective in each trial.
 pub const RESULTS_FILE: &str = "results.parquet";
 
-/// A sweep that has ended, or was stopped, with its summaries.
-pub(super) struct Finished {
-    pub(super) sweep: Sweep,
-    pub(super) variants: Vec<String>,
-    /// Selected part.
-    pub(super) only: Only,
-    /// Trials that have run, each with its varied seeds and summary, in their order.
-    pub(super) rows: Vec<(Measured, Vec<u64>, Summary)>,
-    pub(super) failures: Vec<(SweepTrial, String)>,
-    pub(super) progress: SweepProgress,
-    pub(super) was_cancelled: bool,
-    pub(super) folder: PathBuf,
+/// Columns of the results table that [`SweepResults::measured`] lacks, for one trial.
+pub(super) struct Told {
+    /// Seeds of the kinds that vary, in the order that [`Sweep::seed_kinds`] has.
+    pub(super) seeds: Vec<u64>,
+    pub(super) summary: Summary,
 }
 
-impl Finished {
-    /// Returns the sweep's answer. Missing trials outside the selected part must not fail it: rows
-    /// outside, and rows divided by a variant outside, are not judged instead of missed.
-    fn answer(&self, measured: &[Measured]) -> StudyAnswer {
-        let mut answer = self.sweep.answer(measured);
-        if self.only.is_all() || self.sweep.is_study() {
-            return answer;
-        }
-        for (case, (row, cell)) in answer.cases.iter_mut().zip(self.sweep.shown_cells()) {
-            let cell = &self.sweep.cells()[cell];
-            let divisor = self.divisor(self.sweep.rows()[row].reading);
-            let is_meant = |variant| self.only.has(&self.sweep, cell.point, variant);
-            let has_all = is_meant(cell.variant) && divisor.is_none_or(is_meant);
-            if case.verdict == Verdict::Miss && !has_all {
-                case.verdict = Verdict::NotJudged;
-            }
-        }
-        answer
+/// Makes the answer. Missing trials outside the selected part must not fail it: rows outside, and
+/// rows compared with cells outside, are not judged instead of missed.
+pub(super) fn answer(sweep: &Sweep, only: &Only, measured: &[Measured]) -> StudyAnswer {
+    let mut answer = sweep.answer(measured);
+    if only.is_all() {
+        return answer;
     }
-
-    /// Index of the variant by whose value a reading is divided.
-    fn divisor(&self, reading: usize) -> Option<usize> {
-        let against = self.sweep.keys.readings[reading].divisor()?;
-        self.variants.iter().position(|of| *of == against)
-    }
-
-    /// Drops the summaries and computes the answer.
-    pub(super) fn told(self) -> SweepResults {
-        let measured: Vec<Measured> = self.rows.iter().map(|(of, _, _)| of.clone()).collect();
-        SweepResults {
-            answer: self.answer(&measured),
-            winners: self.sweep.winners(&measured),
-            only: self.only,
-            sweep: self.sweep,
-            measured,
-            failures: self.failures,
-            progress: self.progress,
-            was_cancelled: self.was_cancelled,
-            folder: self.folder,
+    for (case, (row, cell)) in answer.cases.iter_mut().zip(sweep.shown_cells()) {
+        let is_meant = |cell: &usize| {
+            let cell = &sweep.cells()[*cell];
+            only.has(sweep, cell.point, cell.variant)
+        };
+        let has_all = is_meant(&cell) && sweep.rows()[row].others().iter().all(is_meant);
+        if case.verdict == Verdict::Miss && !has_all {
+            case.verdict = Verdict::NotJudged;
         }
     }
+    answer
 }
 
 /// Job columns that are added to those for collectives; the other names exist in both.
@@ -113,21 +83,17 @@ const OF_JOBS: [&str; 6] = [
     "complete",
 ];
 
-/// Writes the results table and the answer into the sweep's folder.
-pub(super) fn write(finished: &Finished) -> Result<(), Error> {
-    let measured: Vec<Measured> = finished.rows.iter().map(|(of, _, _)| of.clone()).collect();
-    let answers = Answers {
-        studies: vec![finished.answer(&measured)],
-    };
-    let digest = &answers.studies[0].digest;
-    table(finished, digest).write(&finished.folder.join(RESULTS_FILE))?;
-    let mut document = json!(answers);
-    document["winners"] = json!(finished.sweep.winners(&measured));
-    document["sweep"] = json!(finished.sweep.record(&measured));
-    write_shared(
-        &finished.folder.join(SWEEP_FILE),
-        &format!("{document:#}\n"),
-    )?;
+/// Writes the results table and the answer into the sweep's folder; `told` belongs to the measured
+/// trials, in order.
+pub(super) fn write(results: &SweepResults, told: &[Told]) -> Result<(), Error> {
+    let SweepResults { folder, sweep, .. } = results;
+    table(results, told).write(&folder.join(RESULTS_FILE))?;
+    let mut document = json!(Answers {
+        studies: vec![results.answer.clone()],
+    });
+    document["winners"] = json!(results.winners);
+    document["sweep"] = json!(sweep.record(&results.measured));
+    write_shared(&folder.join(SWEEP_FILE), &format!("{document:#}\n"))?;
     Ok(())
 }
 
@@ -137,20 +103,22 @@ fn apart(sweep: &Sweep) -> impl Iterator<Item = SeedOf> + '_ {
 }
 
 /// Makes the results table: settings first, then readings, then job and collective columns.
-fn table(finished: &Finished, digest: &str) -> FreeTable {
-    let axes: Vec<&str> = finished.sweep.axes().collect();
+fn table(results: &SweepResults, told: &[Told]) -> FreeTable {
+    let sweep = &results.sweep;
+    let axes: Vec<&str> = sweep.axes().collect();
+    let variants: Vec<&str> = sweep.variants().collect();
     let mut columns = vec![
         FreeColumn::new("variant", Kind::Text, ""),
         FreeColumn::new("seed", Kind::Unsigned, ""),
         FreeColumn::new("digest", Kind::Text, ""),
         FreeColumn::new("notes", Kind::Text, ""),
     ];
-    columns.extend(apart(&finished.sweep).map(|of| FreeColumn::new(of.path(), Kind::Unsigned, "")));
+    columns.extend(apart(sweep).map(|of| FreeColumn::new(of.path(), Kind::Unsigned, "")));
     columns.extend(
         axes.iter()
             .map(|path| FreeColumn::new(*path, Kind::Text, "")),
     );
-    for reading in finished.sweep.readings() {
+    for reading in sweep.readings() {
         columns.push(FreeColumn::new(
             &reading.name,
             Kind::Float,
@@ -169,19 +137,19 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
     }
     let names = Names::default();
     let mut table = FreeTable::new("results", columns);
-    for (measured, seeds, summary) in &finished.rows {
-        let point = &finished.sweep.points()[measured.point];
+    for (measured, Told { seeds, summary }) in results.measured.iter().zip(told) {
+        let point = &sweep.points()[measured.point];
         let notes: Vec<String> = summary.notes.iter().map(NoteRow::line).collect();
         let notes = notes.join("\n");
         for job in &summary.jobs {
             for row in &job.collectives {
                 let mut cells = vec![
-                    Cell::Text(&finished.variants[measured.variant]),
+                    Cell::Text(variants[measured.variant]),
                     Cell::Unsigned(measured.seed),
                     Cell::Text(&measured.digest),
                     Cell::Text(&notes),
                 ];
-                let kinds = finished.sweep.seed_kinds().zip(seeds);
+                let kinds = sweep.seed_kinds().zip(seeds);
                 let apart = kinds.filter(|(of, _)| *of != SeedOf::Trial);
                 cells.extend(apart.map(|(_, seed)| Cell::Unsigned(*seed)));
                 cells.extend(point.iter().map(|value| Cell::Text(value)));
@@ -196,10 +164,10 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
             }
         }
     }
-    let seeds: BTreeSet<u64> = finished.rows.iter().map(|(of, _, _)| of.seed).collect();
+    let seeds: BTreeSet<u64> = results.measured.iter().map(|of| of.seed).collect();
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     table.note(SEED_NOTE, &seeds.join(","));
-    table.note(DIGEST_NOTE, digest);
-    table.note("tenter.sweep", &finished.sweep.keys.name);
+    table.note(DIGEST_NOTE, &results.answer.digest);
+    table.note("tenter.sweep", &sweep.keys.name);
     table
 }

@@ -292,7 +292,13 @@ impl SweepRun {
 }
 
 /// Returns a published table's text: the one in `folder`, or else the built-in one.
-pub(crate) fn published_beside(folder: &Path, name: &str) -> Option<String> {
-    let own = read_text(&folder.join(format!("{name}.csv"))).ok();
-    own.or_else(|| published_table(name).map(str::to_owned))
+///
+/// # Errors
+/// When `folder` has the table and it cannot be read: the built-in one would judge by other values.
+pub(crate) fn published_beside(folder: &Path, name: &str) -> Result<Option<String>, String> {
+    let own = folder.join(format!("{name}.csv"));
+    match own.try_exists() {
+        Ok(false) => Ok(published_table(name).map(str::to_owned)),
+        _ => read_text(&own).map(Some).map_err(|error| error.to_string()),
+    }
 }

@@ -16,7 +16,7 @@ use super::outcome::{End, Outcome};
 use super::pool::{Supply, Taken};
 use super::progress::SweepProgress;
 use super::queue::{Claimed, Queue};
-use super::results::{self, Finished, SweepResults};
+use super::results::{self, SweepResults, Told};
 use super::run::SweepRun;
 use super::swept::{Swept, SweptOutcome};
 use crate::identity::sources;
@@ -509,17 +509,17 @@ impl SweepSession {
     /// # Errors
     /// When the results cannot be written.
     pub fn end(self) -> Result<SweepResults, Error> {
-        let finished = self.finish();
-        results::write(&finished)?;
-        Ok(finished.told())
+        let (results, told) = self.finish();
+        results::write(&results, &told)?;
+        Ok(results)
     }
 
     /// Ends the session without writing anything.
     pub(super) fn told(self) -> SweepResults {
-        self.finish().told()
+        self.finish().0
     }
 
-    fn finish(self) -> Finished {
+    fn finish(self) -> (SweepResults, Vec<Told>) {
         let state = self.state.into_inner();
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         // Trials that were handed out and not answered are free for other processes.
@@ -533,13 +533,13 @@ impl SweepSession {
             queue.remove_if_done();
         }
         state.progress.running = 0;
-        let mut rows = Vec::new();
+        let (mut measured, mut told) = (Vec::new(), Vec::new());
         for (number, outcome) in state.outcomes.into_iter().enumerate() {
             let (Some(outcome), Ok(known)) = (outcome, &self.known[number]) else {
                 continue;
             };
             let trial = &self.trials[number];
-            let measured = Measured {
+            measured.push(Measured {
                 variant: trial.variant,
                 point: trial.point,
                 seed: known.seeds.first().copied().unwrap_or_default(),
@@ -547,24 +547,35 @@ impl SweepSession {
                 values: outcome.values.into_iter().map(|(_, value)| value).collect(),
                 notes: outcome.summary.notes.clone(),
                 pauses: outcome.pauses,
-            };
-            rows.push((measured, known.seeds.clone(), outcome.summary));
+            });
+            told.push(Told {
+                seeds: known.seeds.clone(),
+                summary: outcome.summary,
+            });
         }
         // Threads fail in any order, and results must not depend on it.
         state.failures.sort_unstable();
         let failures = state.failures.into_iter();
         let failures = failures.map(|(number, why)| (self.trials[number].clone(), why));
         let unfinished = state.progress.done + state.progress.failed < self.trials.len();
-        Finished {
-            variants: self.run.sweep.variants().map(str::to_owned).collect(),
-            only: self.run.only,
-            sweep: self.run.sweep,
-            rows,
+        let SweepRun {
+            sweep,
+            only,
+            folder,
+            ..
+        } = self.run;
+        let results = SweepResults {
+            answer: results::answer(&sweep, &only, &measured),
+            winners: sweep.winners(&measured),
+            sweep,
+            measured,
             failures: failures.collect(),
             progress: state.progress,
             was_cancelled: unfinished,
-            folder: self.run.folder,
-        }
+            folder,
+            only,
+        };
+        (results, told)
     }
 }
 
