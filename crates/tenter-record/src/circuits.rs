@@ -12,21 +12,22 @@ rows! {
         time: Time => "time_ns", "ns";
         /// Number of the optical switch.
         optical_switch: u32 => "optical_switch", "";
-        /// Its name.
+        /// Name of the optical switch.
         optical_switch_name: String => "optical_switch_name", "";
-        /// Its port.
+        /// Port of the optical switch, counted from 0.
         optical_port: u16 => "optical_port", "";
-        /// Its port at the other end of the circuit; missing when the port is dark from now on.
+        /// Port of the optical switch at the other end of the circuit; missing when the port is
+        /// dark from now on.
         peer_optical_port: Option<u32> => "peer_optical_port", "";
         /// Node index of the switch at the other end of the port's fibre.
         node: u32 => "node", "";
-        /// Name of that switch.
+        /// Name of the switch at the other end of the fibre.
         node_name: String => "node_name", "";
-        /// Its port.
+        /// Port of that switch into which the fibre leads.
         port: u16 => "port", "";
-        /// Node index of the switch that it is joined with; missing when the port is dark.
+        /// Node index of the switch that the circuit joins it with; missing when the port is dark.
         peer_node: Option<u32> => "peer_node", "";
-        /// Name of that switch; empty when the port is dark.
+        /// Name of the switch it is joined with; empty when the port is dark.
         peer_name: String => "peer_name", "";
     }
 }

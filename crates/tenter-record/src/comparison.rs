@@ -23,11 +23,12 @@ rows! {
         /// Job completion time, or mean over the measured iterations of the collective; missing
         /// where it was not done.
         time: Option<Time> => "time_ns", "ns";
-        /// How much longer that is than in the first trial.
+        /// Change of that time from the first trial's, in percent of the latter; positive if
+        /// longer.
         time_difference: Option<f64> => "time_difference_percent", "%";
         /// Bus bandwidth at that time; missing in the row of a job.
         busbw_gbytes_per_s: Option<f64> => "busbw_gbytes_per_s", "GB/s (10⁹)";
-        /// How much more that is than in the first trial.
+        /// Change of that bandwidth from the first trial's, in percent of the latter.
         busbw_difference: Option<f64> => "busbw_difference_percent", "%";
         /// Bus bandwidth over what headers leave of the line rate of the slowest NIC; missing in
         /// the
@@ -40,7 +41,7 @@ rows! {
         /// The 99th percentile of the flow completion times, in the iteration where it was
         /// greatest.
         fct_p99: Option<Time> => "fct_p99_ns", "ns";
-        /// How much longer that is than in the first trial.
+        /// Change of that percentile from the first trial's, in percent of the latter.
         fct_p99_difference: Option<f64> => "fct_p99_difference_percent", "%";
         /// Frames sent less frames accepted, over the measured iterations.
         frames_delta: Option<i64> => "frames_delta", "frames";
@@ -54,18 +55,19 @@ rows! {
         /// Time in which a stage waited for messages that had not been sent, or for other ranks to
         /// end the step.
         bubble: Option<Time> => "bubble_ns", "ns";
-        /// Model FLOPs utilisation.
+        /// Model FLOPs utilisation: the share of the accelerators' peak that the model's operations
+        /// reach.
         mfu: Option<f64> => "mfu_percent", "%";
         /// Tokens over the time, in the rows of trainings and of inferences.
         tokens_per_second: Option<f64> => "tokens_per_s", "tokens/s";
         /// In the row of an inference, the median time to the first token; missing, like the three
         /// that follow, in all other rows.
         ttft_p50: Option<Time> => "ttft_p50_ns", "ns";
-        /// Its 99th percentile.
+        /// The 99th percentile of the time to the first token.
         ttft_p99: Option<Time> => "ttft_p99_ns", "ns";
         /// The median time per output token behind the first; missing where requests have one.
         tpot_p50: Option<Time> => "tpot_p50_ns", "ns";
-        /// Its 99th percentile.
+        /// The 99th percentile of the time per output token behind the first.
         tpot_p99: Option<Time> => "tpot_p99_ns", "ns";
         /// In the row of a trial, frames dropped anywhere.
         dropped_frames: Option<u64> => "dropped_frames", "frames";

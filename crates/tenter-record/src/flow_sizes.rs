@@ -20,9 +20,9 @@ rows! {
         from: u64 => "from_bytes", "bytes";
         /// The greatest size counted here.
         to: u64 => "to_bytes", "bytes";
-        /// Flows acknowledged.
+        /// Flows whose last byte has been acknowledged.
         flows: u64 => "flows", "flows";
-        /// Their payload.
+        /// Payload of these flows, without headers.
         payload: u64 => "payload_bytes", "bytes";
         /// Mean flow completion time: from the start of a flow at its sender to the arrival of its
         /// last byte at the receiver. Missing, like all that follow, when no flow has completed.

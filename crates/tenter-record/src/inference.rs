@@ -9,51 +9,51 @@ rows! {
     pub struct InferenceRow in "inference" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
-        /// Its name.
+        /// Name of the job in the scenario.
         job_name: String => "job_name", "";
         /// Iteration of the job, warm-up iterations first.
         iteration: u32 => "iteration", "";
-        /// Whether it is a warm-up iteration.
+        /// True for warm-up iterations, which comparisons leave out.
         warm_up: bool => "warm_up", "";
         /// From the start to the end of the last request.
         duration: Time => "duration_ns", "ns";
-        /// The same by the clock of the scheduler, which knows no congestion; none where batches do
-        /// not depend on time.
+        /// Duration by the clock of the scheduler, which knows no congestion; missing where batches
+        /// do not depend on time.
         planned: Option<Time> => "planned_ns", "ns";
-        /// Requests.
+        /// Requests that the iteration answered.
         requests: u64 => "requests", "requests";
-        /// Tokens of their prompts.
+        /// Tokens of these requests' prompts.
         prompt_tokens: u64 => "prompt_tokens", "tokens";
-        /// Tokens of their answers.
+        /// Tokens of these requests' answers.
         output_tokens: u64 => "output_tokens", "tokens";
-        /// Requests over the duration.
+        /// Requests over the duration, per second.
         requests_per_second: f64 => "requests_per_s", "requests/s";
-        /// Tokens of answers over the duration.
+        /// Tokens of answers over the duration, per second.
         tokens_per_second: f64 => "tokens_per_s", "tokens/s";
-        /// These over the accelerators.
+        /// Tokens of answers per second, over the number of accelerators.
         tokens_of_accelerator: f64 => "tokens_per_s_per_accelerator", "tokens/s";
-        /// Time to first token, from the arrival of a request: its mean.
+        /// Mean time to first token, from the arrival of a request.
         ttft_mean: Time => "ttft_mean_ns", "ns";
-        /// Its median.
+        /// Median of the times to first token.
         ttft_p50: Time => "ttft_p50_ns", "ns";
-        /// Its 99th percentile.
+        /// 99th percentile of the times to first token.
         ttft_p99: Time => "ttft_p99_ns", "ns";
-        /// Time per output token behind the first, of requests with several: its mean.
+        /// Mean time per output token behind the first, of requests with several.
         tpot_mean: Option<Time> => "tpot_mean_ns", "ns";
-        /// Its median.
+        /// Median of the times per output token.
         tpot_p50: Option<Time> => "tpot_p50_ns", "ns";
-        /// Its 99th percentile.
+        /// 99th percentile of the times per output token.
         tpot_p99: Option<Time> => "tpot_p99_ns", "ns";
-        /// Of the time to first token, what a request waited for a batch: its mean.
+        /// Mean wait of a request for its batch, which is part of the time to first token.
         queueing_mean: Time => "queueing_mean_ns", "ns";
-        /// Its 99th percentile.
+        /// 99th percentile of these waits for a batch.
         queueing_p99: Time => "queueing_p99_ns", "ns";
         /// Of the time to first token, the iterations that computed the prompt: the mean.
         prefill_mean: Time => "prefill_mean_ns", "ns";
         /// Of the time to first token, the transfer of keys and values to the pool that decodes:
         /// the mean over requests that have one.
         kv_mean: Option<Time> => "kv_transfer_mean_ns", "ns";
-        /// Its 99th percentile.
+        /// 99th percentile of these transfers of keys and values.
         kv_p99: Option<Time> => "kv_transfer_p99_ns", "ns";
         /// Tensor-parallel payload within scale-up domains, sent by all ranks.
         tensor_within: u64 => "tp_scale_up_bytes", "bytes";
@@ -80,15 +80,15 @@ rows! {
     pub struct InferencePoolRow in "inference_pools" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
-        /// Its name.
+        /// Name of the job in the scenario.
         job_name: String => "job_name", "";
         /// Iteration of the job, warm-up iterations first.
         iteration: u32 => "iteration", "";
         /// The pool: `all`, `prefill` or `decode`.
         pool: String => "pool", "";
-        /// Ranks.
+        /// Ranks that the pool has, one for each accelerator.
         ranks: u32 => "ranks", "";
-        /// Replicas of the model.
+        /// Replicas of the model that the pool runs.
         replicas: u32 => "replicas", "";
         /// Iterations over batches; replicas with experts in common go step by step and count once.
         batches: u64 => "batches", "";
@@ -98,7 +98,7 @@ rows! {
         decode_tokens: u64 => "decode_tokens", "tokens";
         /// From the start to the end of the last request.
         duration: Time => "duration_ns", "ns";
-        /// Computing.
+        /// Time in which a rank computed.
         compute: Time => "compute_ns", "ns";
         /// Tensor-parallel communication that computing waited for.
         tensor: Time => "exposed_tp_ns", "ns";
@@ -126,17 +126,17 @@ rows! {
         job: u32 => "job", "";
         /// Iteration of the job, warm-up iterations first.
         iteration: u32 => "iteration", "";
-        /// Number of the request.
+        /// Number of the request within the iteration.
         request: u32 => "request", "";
         /// Replica that computed its prompt.
         replica: u32 => "replica", "";
         /// Replica that computed the other tokens of its answer, where it had any.
         decode_replica: Option<u32> => "decode_replica", "";
-        /// Tokens of its prompt.
+        /// Tokens that its prompt has.
         prompt_tokens: u32 => "prompt_tokens", "tokens";
-        /// Tokens of its answer.
+        /// Tokens of its answer, the first included.
         output_tokens: u32 => "output_tokens", "tokens";
-        /// Instant of its arrival.
+        /// Instant at which the request arrived.
         arrival: Time => "arrival_ns", "ns";
         /// Start of the first iteration that computed its prompt.
         prefill_start: Time => "prefill_start_ns", "ns";
@@ -150,7 +150,7 @@ rows! {
         decode_start: Option<Time> => "decode_start_ns", "ns";
         /// Instant of its last token.
         end: Time => "end_ns", "ns";
-        /// Time to first token.
+        /// Time to first token, from the arrival of the request.
         ttft: Time => "ttft_ns", "ns";
         /// Time per output token behind the first.
         tpot: Option<Time> => "tpot_ns", "ns";

@@ -13,7 +13,7 @@ rows! {
         job_name: String => "job_name", "";
         /// Index of the one job that ran beside it; missing where all jobs of the scenario did.
         beside: Option<u32> => "beside", "";
-        /// Name of that job.
+        /// Name of the job that ran beside it.
         beside_name: Option<String> => "beside_name", "";
         /// Job completion time alone; missing where the job was not done.
         alone: Option<Time> => "jct_alone_ns", "ns";

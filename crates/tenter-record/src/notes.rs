@@ -11,8 +11,7 @@ rows! {
     /// A note on a trial: something that a reader of its numbers must know. Notes are no results,
     /// so the digest does not cover them.
     pub struct NoteRow in "notes" {
-        /// What kind of note it is, a word of the list above that stays the same when the text is
-        /// rephrased.
+        /// Kind of note: a word of the list above that stays the same when the text is rephrased.
         code: NoteCode => "code", "";
         /// `warning` where numbers may be misread without it, otherwise `note`.
         severity: Severity => "severity", "";
@@ -103,7 +102,7 @@ codes! {
     /// How far flow level was off where it was compared with packets, or that nobody has measured
     /// it for trials of this kind.
     FlowLevelError => "flow-level-error", Warning;
-    /// What flow level leaves out of this scenario.
+    /// Flow level leaves out something that this scenario has.
     FlowLevel => "flow-level", Warning;
     /// More waits in a queue at flow level than it holds.
     FlowLevelQueue => "flow-level-queue", Warning;
@@ -111,15 +110,15 @@ codes! {
     NoJumps => "no-jumps", Warning;
     /// Windows are too short, so the central engine ran: the results are the same.
     CentralEngine => "central-engine", Warning;
-    /// Lossless classes dropped frames.
+    /// Lossless classes dropped frames, which PFC or credit should have prevented.
     LosslessDrops => "lossless-drops", Warning;
-    /// Queue pairs gave up.
+    /// Queue pairs gave up on data that was not acknowledged.
     GaveUp => "gave-up", Warning;
     /// A record that was asked for is not whole.
     RecordCut => "record-cut", Warning;
     /// Requests of inferences took longer than their scheduler assumed.
     BatchesLate => "batches-late", Warning;
-    /// The trial ended early.
+    /// The trial ended early; the text says why.
     Stopped => "stopped", Warning;
     /// Hosts of a lab were measured: how, and what was not.
     Lab => "lab", Warning;

@@ -13,7 +13,7 @@ rows! {
         iteration: u32 => "iteration", "";
         /// The rank.
         rank: u32 => "rank", "";
-        /// Its place among the operations of the rank, from 0.
+        /// Place of the operation among those of the rank, from 0.
         operation: u32 => "operation", "";
         /// `compute`, `wait`, `send`, `receive` or `collective`.
         kind: String => "kind", "";
@@ -45,9 +45,9 @@ rows! {
         /// When it began where it was recorded, from the start of the recording; missing where the
         /// workload has no such time.
         measured_start: Option<Time> => "measured_start_ns", "ns";
-        /// How long it took where it was recorded.
+        /// Duration of the operation where it was recorded.
         measured_time: Option<Time> => "measured_time_ns", "ns";
-        /// Whether it is on the critical path of its iteration.
+        /// True if the operation is on the critical path of its iteration.
         critical: bool => "critical", "";
     }
     joined {
@@ -57,7 +57,7 @@ rows! {
 }
 
 rows! {
-    /// What the time of a rank of a graph went into, in one iteration that ended.
+    /// Use of a rank's time in one iteration of a graph that ended.
     pub struct RankTimeRow in "rank_times" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
@@ -65,7 +65,7 @@ rows! {
         iteration: u32 => "iteration", "";
         /// The rank.
         rank: u32 => "rank", "";
-        /// Node index of its NIC.
+        /// Node index of the NIC that the rank uses.
         host: u32 => "host", "";
         /// Instant at which its last operation was done.
         end: Time => "end_ns", "ns";
@@ -118,13 +118,13 @@ rows! {
         sent_by: Option<u32> => "sent_by", "";
         /// Payload of a message, or the size of a collective.
         bytes: u64 => "payload_bytes", "bytes";
-        /// When it began.
+        /// Instant at which the part began.
         from: Time => "from_ns", "ns";
-        /// When it was over.
+        /// Instant at which the part was over.
         to: Time => "to_ns", "ns";
     }
     derived {
-        /// How long it took.
+        /// Duration of this part of the path.
         time: Time => "time_ns", "ns" = |row| row.to.saturating_sub(row.from);
     }
     joined {
@@ -134,18 +134,18 @@ rows! {
 }
 
 rows! {
-    /// What the critical path of a graph in one iteration that ended consists of, and the exposed
+    /// Parts of the critical path of a graph in one iteration that ended, and the exposed
     /// communication of its ranks.
     pub struct CriticalShareRow in "critical_shares" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
-        /// Its name.
+        /// Name of the job in the scenario.
         job_name: String => "job_name", "";
         /// Iteration of the graph, warm-up iterations first.
         iteration: u32 => "iteration", "";
-        /// From its start to its end.
+        /// From the iteration's start to its end.
         whole: Time => "completion_time_ns", "ns";
-        /// Computing on the path.
+        /// Time of computing operations on the path.
         compute: Time => "compute_ns", "ns";
         /// Messages on the path, from posting to arrival.
         message: Time => "message_ns", "ns";

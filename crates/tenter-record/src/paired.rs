@@ -18,7 +18,7 @@ rows! {
         against: String => "against", "";
         /// The statistic of the reading over the values of the pairs.
         value: f64 => "value", "";
-        /// The same of what it is compared with.
+        /// That statistic of the variant or folder it is compared with.
         against_value: f64 => "against_value", "";
         /// Seeds that both have a value for.
         pairs: u32 => "pairs", "";
@@ -32,12 +32,12 @@ rows! {
         /// Lower end of the 95 % confidence interval of that mean, by Student's t distribution of
         /// the logarithms; missing for a single pair.
         ratio_low: Option<f64> => "ratio_low", "";
-        /// Its upper end.
+        /// Upper end of that confidence interval.
         ratio_high: Option<f64> => "ratio_high", "";
-        /// How likely wins and losses are as far apart, or farther, if both are equally good
+        /// Probability that wins and losses are as far apart, or farther, if both are equally good
         /// (two-sided sign test).
         p_value: f64 => "p_value", "";
-        /// Whether greater values are better.
+        /// True if greater values of the reading are better.
         more_is_better: bool => "more_is_better", "";
     }
 }

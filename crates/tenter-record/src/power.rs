@@ -7,7 +7,7 @@ use crate::column::rows;
 rows! {
     /// Power that the fabric of a trial drew, by the power profile of its scenario.
     pub struct PowerRow in "power" {
-        /// The profile.
+        /// Name of the power profile in the scenario.
         profile: String => "profile", "";
         /// Static power of all parts that exist, which is the sum of the four that follow.
         static_power: f64 => "static_w", "W";
@@ -24,9 +24,11 @@ rows! {
         /// Bits that passed switches: those of all frames, with preamble and inter-frame gap, once
         /// for each switch.
         switched_bits: u64 => "switched_bits", "bits";
-        /// The same once for each cable.
+        /// Bits that passed cables: those of all frames, with preamble and inter-frame gap, once
+        /// for each cable.
         cabled_bits: u64 => "cabled_bits", "bits";
-        /// Energy of these bits.
+        /// Energy that moving these bits took: of the switched bits at switches, of the cabled bits
+        /// at cables.
         dynamic_energy: f64 => "dynamic_j", "J";
         /// Mean of that over the duration; missing where that is none.
         dynamic_power: Option<f64> => "dynamic_w", "W";

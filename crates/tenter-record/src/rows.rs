@@ -74,10 +74,10 @@ rows! {
         latency_max: Option<Time> => "latency_max_ns", "ns";
     }
     undigested {
-        /// How long the chunk was held by its rate: the queue pair had data and the NIC's port was
-        /// idle and not paused, but congestion control (its rate, its window or the credit of the
-        /// receiver) did not allow the next frame. 0 without congestion control, at flow level, and
-        /// in trials of real hosts, which do not tell.
+        /// Time for which the chunk was held by its rate: the queue pair had data and the NIC's
+        /// port was idle and not paused, but congestion control (its rate, its window or the credit
+        /// of the receiver) did not allow the next frame. 0 without congestion control, at flow
+        /// level, and in trials of real hosts, which do not tell.
         held_by_rate: Time => "held_by_rate_ns", "ns";
         /// The part of it before the first frame, waits for earlier chunks of the queue pair
         /// included.
@@ -104,7 +104,7 @@ rows! {
         index: u32 => "collective_index", "";
         /// Iteration of the collective, warm-up iterations first.
         iteration: u32 => "iteration", "";
-        /// Whether this iteration is a warm-up, left out of comparisons.
+        /// True for warm-up iterations, which comparisons leave out.
         warm_up: bool => "warm_up", "";
         /// The operation, `all-to-all` or `all-reduce` for instance.
         collective: String => "collective", "";
@@ -184,7 +184,7 @@ rows! {
         /// Payload of the flows completed; where lost frames are not sent again, the share of it
         /// that arrived.
         rx_payload_bytes: u64 => "rx_payload_bytes", "bytes";
-        /// Whether every rank was done before the trial ended.
+        /// True if every rank was done before the trial ended.
         complete: bool => "complete", "";
     }
     derived {
@@ -198,20 +198,21 @@ rows! {
 }
 
 rows! {
-    /// One job.
+    /// One job, over the whole trial.
     pub struct JobRow in "jobs" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
         /// Name of the job.
         name: String => "job_name", "";
-        /// Ranks of the job.
+        /// Ranks that take part in the job.
         ranks: u32 => "ranks", "";
-        /// Whether the job is load for the others: it is not measured, and ends when they have
+        /// True if the job is load for the others: it is not measured, and ends when they have
         /// ended.
         background: bool => "background", "";
         /// Leaves that its hosts span, over the fewest that could hold as many.
         leaf_fragmentation: Option<f64> => "leaf_fragmentation", "";
-        /// The same of pods: what stays connected without the highest tier.
+        /// Pods that its hosts span, over the fewest that could hold as many; a pod is what stays
+        /// connected without the highest tier.
         pod_fragmentation: Option<f64> => "pod_fragmentation", "";
         /// Instant at which the job started; missing when the job that it waits for did not end.
         start: Option<Time> => "start_ns", "ns";
@@ -228,10 +229,10 @@ rows! {
         ideal_ratio: Option<f64> => "ideal_ratio", "";
         /// Bytes of the data frames accepted, those of flows under way at the end included.
         rx_bytes: u64 => "rx_bytes", "bytes";
-        /// The same over the time from the start of the job to its end, or to that of the trial;
+        /// These bytes over the time from the start of the job to its end, or to that of the trial;
         /// missing where that is none.
         rx_gbps: Option<f64> => "rx_gbps", "Gbit/s (10⁹)";
-        /// Whether the job was done before the trial ended.
+        /// True if the job was done before the trial ended.
         complete: bool => "complete", "";
         /// Why the job could not be done, where it could not.
         failure: Option<String> => "failure", "";
@@ -250,7 +251,7 @@ rows! {
         port: u16 => "port", "";
         /// Name of the node at the other end of the cable.
         peer_name: String => "peer_name", "";
-        /// Line rate.
+        /// Line rate of the port.
         rate_gbps: f64 => "rate_gbps", "Gbit/s (10⁹)";
         /// Queue pairs whose data is sent by this port, as the hash of their addresses decides
         /// while all links are up; missing where packets are balanced one by one, by switches or by
@@ -262,10 +263,11 @@ rows! {
         tx_bytes: u64 => "tx_bytes", "bytes", unread;
         /// Bytes that data frames took on the wire, preamble and inter-frame gap included.
         tx_data_wire_bytes: u64 => "tx_data_wire_bytes", "bytes", unread;
-        /// The same of frames without payload: acknowledgements, NAKs, congestion notifications and
-        /// connection set-up.
+        /// Bytes that frames without payload took on the wire: acknowledgements, NAKs, congestion
+        /// notifications and connection set-up.
         tx_control_wire_bytes: u64 => "tx_control_wire_bytes", "bytes", unread;
-        /// The same of pause frames, of flow-control packets and of notices between switches.
+        /// Bytes that pause frames, flow-control packets and notices between switches took on the
+        /// wire.
         tx_pause_wire_bytes: u64 => "tx_pause_wire_bytes", "bytes", unread;
         /// Frames received, of every kind but pause frames.
         rx_frames: u64 => "rx_frames", "frames", unread;
@@ -289,19 +291,19 @@ rows! {
         dropped_bytes: u64 => "dropped_bytes", "bytes", unread;
         /// Of the frames sent, those lost on the wire: the link went down or was impaired.
         lost_frames: u64 => "lost_frames", "frames", unread;
-        /// Bytes of those frames.
+        /// Bytes of the frames lost on the wire.
         lost_bytes: u64 => "lost_bytes", "bytes", unread;
         /// Of the pause frames sent, those lost on the wire, or not sent because the link was down.
         lost_pause_frames: u64 => "lost_pause_frames", "frames", unread;
         /// Frames lost at this port because its link was down: they waited, or came to it.
         unsent_frames: u64 => "unsent_frames", "frames", unread;
-        /// Bytes of those frames.
+        /// Bytes of the frames lost because the link was down.
         unsent_bytes: u64 => "unsent_bytes", "bytes", unread;
         /// How often the PFC watchdog found a queue of the port stuck.
         watchdog_storms: u64 => "watchdog_storms", "storms", unread;
         /// Frames dropped at this port by the PFC watchdog.
         watchdog_dropped_frames: u64 => "watchdog_dropped_frames", "frames", unread;
-        /// Bytes of those frames.
+        /// Bytes of the frames that the watchdog dropped.
         watchdog_dropped_bytes: u64 => "watchdog_dropped_bytes", "bytes", unread;
         /// Most bytes ever waiting in the port's queue.
         queue_high_water_bytes: u64 => "queue_high_water_bytes", "bytes", unread;
@@ -319,11 +321,11 @@ rows! {
         /// When the first pause frame took effect that stopped a class of this port; missing where
         /// none did.
         first_xoff: Option<Time> => "first_xoff_ns", "ns";
-        /// How long this port's classes were stopped by the other end, by pauses or for want of
+        /// Time for which the other end stopped this port's classes, by pauses or for want of
         /// credit, summed over classes.
         paused: Time => "paused_ns", "ns", unread;
-        /// How long this port wanted the other end's classes stopped, from each XOFF to its XON,
-        /// summed over classes.
+        /// Time for which this port wanted the other end's classes stopped, from each XOFF to its
+        /// XON, summed over classes.
         pausing: Time => "pausing_ns", "ns", unread;
         /// Share of the span from the start of the first job to the last event (the end of a frame
         /// or of a flow, a queue pair that gives up, or where the trial was stopped) in which the
@@ -344,7 +346,8 @@ rows! {
 rows! {
     /// One class at one port of one node, over the whole trial. A class has a row where something
     /// happened beside frames that passed: where frames waited, or were dropped or marked, where
-    /// there were pauses, or headroom was taken. What a lab lacks is missing, as in `ports`.
+    /// there were pauses, or headroom was taken. Counters that a lab lacks are missing, as in
+    /// `ports`.
     pub struct QueueRow in "queues" without unread {
         /// Node index: NICs first, then switches.
         node: u32 => "node", "";
@@ -357,7 +360,7 @@ rows! {
         /// The traffic class, 0 to 7; at a switch the row counts those that share its queue with
         /// it.
         class: u16 => "class", "";
-        /// Whether the class is lossless at this node: its senders are paused, or have no credit,
+        /// True if the class is lossless at this node: its senders are paused, or have no credit,
         /// before frames would be dropped.
         lossless: bool => "lossless", "";
         /// Frames dropped for want of room when they were to wait at this port.
@@ -373,15 +376,15 @@ rows! {
         rx_xoff_frames: u64 => "rx_xoff_frames", "frames", unread;
         /// Pause frames received that let the class go on.
         rx_xon_frames: u64 => "rx_xon_frames", "frames", unread;
-        /// How long the class was stopped by the other end: paused, or without credit for its next
+        /// Time for which the other end stopped the class: paused, or without credit for its next
         /// frame (at NICs: for their longest).
         paused: Time => "paused_ns", "ns", unread;
         /// Pause frames sent that stopped the class at the other end.
         tx_xoff_frames: u64 => "tx_xoff_frames", "frames", unread;
         /// Pause frames sent that let the class go on at the other end.
         tx_xon_frames: u64 => "tx_xon_frames", "frames", unread;
-        /// How long this port wanted the class stopped at the other end, from each XOFF to its XON,
-        /// or to the end of the trial.
+        /// Time for which this port wanted the class stopped at the other end, from each XOFF to
+        /// its XON, or to the end of the trial.
         pausing: Time => "pausing_ns", "ns", unread;
         /// Headroom kept for what comes in through this port in the class; 0 where the class is not
         /// lossless, and at NICs.

@@ -32,38 +32,38 @@ rows! {
 }
 
 rows! {
-    /// How long it took from a queue's being too long to a sender's pause, for a sender, a receiver
-    /// and a cause.
+    /// Times from a queue's being too long to a sender's pause, for a sender, a receiver and a
+    /// cause.
     pub struct ReactionRow in "reactions" {
         /// Node index of the NIC that paused.
         sender: u32 => "sender", "";
-        /// Its name.
+        /// Name of the NIC that paused.
         sender_name: String => "sender_name", "";
         /// Node index of the NIC whose queue was too long.
         receiver: u32 => "receiver", "";
-        /// Its name.
+        /// Name of the NIC whose queue was too long.
         receiver_name: String => "receiver_name", "";
         /// `signal` of another switch, `own-queue` of the switch the sender is cabled to, or
         /// `cache` of that switch, which then counts from the sender's packet there.
         cause: String => "cause", "";
-        /// Pauses.
+        /// Pauses of the sender for this cause, towards this receiver.
         pauses: u64 => "pauses", "";
         /// Shortest time from the arrival of a data packet at the queue to the sender's pause, to
         /// 0.128 ns as all of these.
         reaction_min: Time => "reaction_min_ns", "ns";
         /// Mean of these times.
         reaction_mean: Time => "reaction_mean_ns", "ns";
-        /// Their median, within 1.6 %.
+        /// Median of these times, within 1.6 %.
         reaction_p50: Time => "reaction_p50_ns", "ns";
-        /// Their 99th percentile, within 1.6 %.
+        /// 99th percentile of these times, within 1.6 %.
         reaction_p99: Time => "reaction_p99_ns", "ns";
         /// Longest of these times.
         reaction_max: Time => "reaction_max_ns", "ns";
         /// Uncongested round trip from the sender to the receiver: from the first bit of a full
         /// packet to the last of its acknowledgement.
         round_trip: Time => "round_trip_ns", "ns";
-        /// How long signals kept the sender from sending to the receiver, where NICs obey them; the
-        /// same in the rows of all causes.
+        /// Time for which signals kept the sender from sending to the receiver, where NICs obey
+        /// them; rows of all causes have the same value.
         held: Time => "held_ns", "ns";
     }
 }

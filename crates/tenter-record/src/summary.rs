@@ -108,16 +108,16 @@ rows! {
     /// Sums over the whole fabric.
     pub struct Totals in "totals" {
         /// Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of
-        /// `flows`. Those that were cut off, and continuous streams, are in none of the two.
+        /// `flows`. Flows that were cut off, and continuous streams, are in neither.
         flows: u64 => "flows", "flows";
         /// Data frames the NICs sent, retransmitted ones included; like the three that follow also
         /// those of flows without a row.
         tx_frames: u64 => "tx_frames", "frames";
-        /// Bytes of those frames.
+        /// Bytes of the data frames sent.
         tx_bytes: u64 => "tx_bytes", "bytes";
         /// Data frames the NICs accepted.
         rx_frames: u64 => "rx_frames", "frames";
-        /// Bytes of those frames.
+        /// Bytes of the data frames accepted.
         rx_bytes: u64 => "rx_bytes", "bytes";
         /// Frames of any kind dropped in the fabric.
         dropped_frames: u64 => "dropped_frames", "frames";
@@ -185,14 +185,14 @@ rows! {
         xoff_frames: u64 => "xoff_frames", "frames";
         /// Pause frames that let a class go on.
         xon_frames: u64 => "xon_frames", "frames";
-        /// How long NICs were stopped by their leaves, summed over NICs and classes.
+        /// Time for which leaves stopped NICs, summed over NICs and classes.
         nic_paused: Time => "nic_paused_ns", "ns";
-        /// How long ports of switches were stopped by the other end, summed over ports and classes.
+        /// Time for which the other ends stopped ports of switches, summed over ports and classes.
         switch_paused: Time => "switch_paused_ns", "ns";
         /// The port that was stopped longest, summed over its classes, as `NODE:PORT`, and the
         /// first of several; missing when none was.
         most_paused_port: Option<String> => "most_paused_port", "";
-        /// How long that port was stopped; 0 when none was.
+        /// Time for which that port was stopped; 0 when none was.
         most_paused: Time => "most_paused_ns", "ns";
     }
     undigested {
@@ -221,8 +221,8 @@ rows! {
     /// How the engine ran: work done, time taken, and the digest that any other run of the same
     /// scenario must reproduce.
     pub struct EngineStats in "engine" {
-        /// What drove the trial: `windowed` or `central` with packets, `flow` at flow level;
-        /// `lab` where hosts of a lab were measured.
+        /// Driver of the trial: `windowed` or `central` with packets, `flow` at flow level; `lab`
+        /// where hosts of a lab were measured.
         engine: EngineKind => "engine", "";
         /// Data and control packets carried, counted once per link.
         packet_hops: u64 => "packet_hops", "packets";
@@ -247,11 +247,11 @@ rows! {
         jumped_packet_hops: u64 => "jumped_packet_hops", "packets";
         /// Periods of steady states that were jumped over.
         jumped_periods: u64 => "jumped_periods", "periods";
-        /// Jumps over them.
+        /// Jumps over periods of steady states.
         jumps: u64 => "jumps", "jumps";
         /// Simulated time that was jumped over.
         jumped_ns: f64 => "jumped_ns", "ns";
-        /// Length of a window.
+        /// Length of a window of simulated time.
         window_ps: u64 => "window_ps", "ps";
         /// Simulated time: from 0 to the last event (the end of a frame or of a flow, a queue pair
         /// that gives up), or to where the trial was stopped.

@@ -225,9 +225,8 @@ tables! {
         Cow::Owned(Tiers::of(ports, switches).rows(ports))
     };
     SampleRow: Streamed = |of| Cow::Borrowed(of.samples);
-    /// Every trial has this table; `notes` of `summary.json` has the same rows.
-    /// What a comparison, a sweep, a study or a report says of a trial beside its numbers is taken
-    /// from here.
+    /// Every trial has this table; `notes` of `summary.json` has the same rows. Comparisons,
+    /// sweeps, studies and reports take from here all that they say of a trial beside its numbers.
     NoteRow: Always = |of| Cow::Borrowed(&of.summary.notes);
     /// `tenter run --baseline`, `--interference` and `observe.baseline` of a scenario leave this
     /// table in the trial folder; `interference` of `summary.json` has the same rows.

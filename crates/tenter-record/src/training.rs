@@ -10,23 +10,23 @@ rows! {
     pub struct TrainingStepRow in "training_steps" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
-        /// Its name.
+        /// Name of the job in the scenario.
         job_name: String => "job_name", "";
         /// Iteration of the job, warm-up iterations first.
         iteration: u32 => "iteration", "";
-        /// Whether it is a warm-up iteration.
+        /// True for warm-up iterations, which comparisons leave out.
         warm_up: bool => "warm_up", "";
         /// From the start of the step to the end of its last operation at any rank.
         step: Time => "step_ns", "ns";
-        /// Computing.
+        /// Time in which a rank computed.
         compute: Time => "compute_ns", "ns";
-        /// Of it, forward passes.
+        /// Of computing, the time of forward passes.
         forward: Time => "forward_ns", "ns";
-        /// Of it, backward passes.
+        /// Of computing, the time of backward passes.
         backward: Time => "backward_ns", "ns";
-        /// Of it, what was computed again.
+        /// Of computing, the time of recomputation before backward passes.
         recompute: Time => "recompute_ns", "ns";
-        /// Of it, the optimizer.
+        /// Of computing, the time of the optimizer.
         optimizer: Time => "optimizer_ns", "ns";
         /// Tensor-parallel communication that computing waited for.
         tensor: Time => "exposed_tp_ns", "ns";
@@ -41,7 +41,7 @@ rows! {
         bubble: Time => "bubble_ns", "ns";
         /// Sums of gradients and gathering of weights that computing waited for.
         data: Time => "exposed_dp_ns", "ns";
-        /// Tokens of the step.
+        /// Tokens of the step, over all sequences.
         tokens: u64 => "tokens", "tokens";
         /// Tokens over the time of the step.
         tokens_per_second: f64 => "tokens_per_s", "tokens/s";
@@ -91,8 +91,8 @@ impl TrainingStepRow {
 }
 
 rows! {
-    /// What the time of a rank went by with in a step that ended. Computing, exposed communication
-    /// and bubble add up to the step.
+    /// Use of a rank's time in a step that ended. Computing, exposed communication and bubble add
+    /// up to the step.
     pub struct TrainingRankRow in "training_ranks" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
@@ -100,11 +100,11 @@ rows! {
         iteration: u32 => "iteration", "";
         /// The rank.
         rank: u32 => "rank", "";
-        /// Node index of its NIC.
+        /// Node index of the NIC that the rank uses.
         host: u32 => "host", "";
         /// Instant at which its last operation was done.
         end: Time => "end_ns", "ns";
-        /// Computing.
+        /// Time in which the rank computed.
         compute: Time => "compute_ns", "ns";
         /// Tensor-parallel communication that computing waited for.
         tensor: Time => "exposed_tp_ns", "ns";

@@ -31,7 +31,7 @@ const LEFT: [(&str, usize); 20] = [
     ("tenter-notation", 1),
     ("tenter-plan", 8),
     ("tenter-python", 4),
-    ("tenter-record", 49),
+    ("tenter-record", 1),
     ("tenter-scenario", 23),
     ("tenter-server", 98),
     ("tenter-sim", 10),
