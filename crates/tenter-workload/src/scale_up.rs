@@ -18,7 +18,8 @@ component! {
         rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
         /// From the last byte sent within a host to its use at the receiver.
         latency: Time = "1us", in Time::from_ns(50)..=Time::from_us(1_000_000), from "assumed";
-        /// What the NPUs are: with one, collectives have NCCL's choice of algorithms by default.
+        /// Generation of the NPUs: with one, collectives have NCCL's choice of algorithms by
+        /// default.
         generation: Option<NpuGeneration> = "none", omit default;
     }
 }

@@ -87,7 +87,7 @@ pub trait Schedule: Send + Sync {
         None
     }
 
-    /// Returns the flow workload behind this schedule, if it is one. Its flows wait for no data: a
+    /// Returns the flow workload behind this schedule, if it is one. Flows wait for no data: a
     /// closed loop starts a flow when the one before it is acknowledged, an open loop at random
     /// times.
     fn flow_workload(&self) -> Option<&FlowSchedule> {

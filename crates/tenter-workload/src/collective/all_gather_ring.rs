@@ -15,7 +15,7 @@ use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};
 
 component! {
-    /// All-gather round a ring.
+    /// All-gather round a ring in the order of the ranks.
     pub struct AllGatherRing;
 }
 

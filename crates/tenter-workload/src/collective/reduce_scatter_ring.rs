@@ -15,7 +15,7 @@ use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};
 
 component! {
-    /// Reduce-scatter round a ring.
+    /// Reduce-scatter round a ring in the order of the ranks.
     pub struct ReduceScatterRing;
 }
 

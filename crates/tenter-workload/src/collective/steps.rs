@@ -20,11 +20,11 @@ use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError, spli
 component! {
     /// A transfer from one rank to another.
     pub struct StepSpec as "`jobs[].collectives[].steps[]`", derive(Clone, Debug, PartialEq, Eq) {
-        /// The rank that sends.
+        /// Index of the rank that sends.
         rank: u32, in 0..=u32::MAX - 1;
         /// The rank that receives, another one.
         peer: u32, in 0..=u32::MAX - 1;
-        /// How much `rank` sends.
+        /// Payload that `rank` sends to `peer`.
         bytes: Bytes, in BYTES;
         /// The steps that must have arrived at `rank` before it sends, by their places in the list,
         /// counted from 0.

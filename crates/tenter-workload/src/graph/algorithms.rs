@@ -106,13 +106,13 @@ component! {
         idle idle;
         /// The algorithm of all-reduces, and of barriers.
         all_reduce: AlgorithmChoice = "ring";
-        /// The algorithm of all-gathers.
+        /// Algorithm of all-gathers, by its name or its file.
         all_gather: AlgorithmChoice = "ring";
-        /// The algorithm of reduce-scatters.
+        /// Algorithm of reduce-scatters, by its name or its file.
         reduce_scatter: AlgorithmChoice = "ring";
-        /// The algorithm of all-to-alls.
+        /// Algorithm of all-to-alls, by its name or its file.
         all_to_all: AlgorithmChoice = "parallel";
-        /// The algorithm of broadcasts.
+        /// Algorithm of broadcasts, by its name or its file.
         broadcast: AlgorithmChoice = "tree";
         check are_known;
         ..nccl: NcclKeys, "What NCCL's choice depends on. Each group has the NPUs and NICs of its ranks at their hosts; without a scale-up domain ranks of the job fill hosts of `npus_per_host` in order.";

@@ -84,7 +84,7 @@ pub enum GraphError {
          group the same collectives"
     )]
     NotAllTakePart {
-        /// Number that [`Collectives::add`](super::Collectives::add) returned.
+        /// Number of the collective, as [`Collectives::add`](super::Collectives::add) returned it.
         which: u32,
         /// Times that ranks run it.
         ranks: u32,

@@ -11,7 +11,7 @@ use tenter_units::Time;
 use crate::flow_workload::{Between, GapLaw, Point, SizeDistribution};
 
 component! {
-    /// Requests to a model.
+    /// Requests to a model: their number, their arrivals and their tokens.
     pub struct RequestsSpec as "`jobs[].workload.requests`", derive(Clone, Debug, PartialEq) {
         either "rate", "concurrency";
         /// Requests per second, which arrive at exponentially distributed times whatever becomes of
@@ -19,7 +19,7 @@ component! {
         rate: Option<RequestRate> = absent "this or `concurrency`";
         /// Users that each wait for a request before they send the next one (a closed loop).
         concurrency: Option<u32> = absent "this or `rate`", in 1..=REQUESTS_MAX;
-        /// Requests in all.
+        /// Requests in all, over all users.
         count: u32, in 1..=REQUESTS_MAX;
         /// Tokens of a prompt: a number, `{least, most}`, each number as likely, or `{points}` of a
         /// cumulative distribution.
@@ -80,9 +80,9 @@ parsed!(RequestRate {
 component! {
     /// Numbers of tokens, each as likely as the others.
     pub struct TokenRange as "`jobs[].workload.requests.…_tokens`, written as a range" {
-        /// The least number.
+        /// The least number of tokens.
         least: u32, in TOKENS;
-        /// The largest.
+        /// The largest number of tokens.
         most: u32, in TOKENS;
         check in_order;
     }
@@ -91,9 +91,10 @@ component! {
 component! {
     /// Numbers of tokens by points of their cumulative distribution, both ascending.
     pub struct TokenPoints as "`jobs[].workload.requests.…_tokens`, written as points", derive(Clone, Debug, PartialEq) {
-        /// The points.
+        /// Points of the distribution, in ascending order.
         points: Vec<TokenPoint>;
-        /// Whether only the numbers of the points occur, or all between them, along a line.
+        /// Numbers of tokens that occur: those of the points alone, or all between them, along a
+        /// line.
         between: Between = "lines";
         check are_a_distribution;
     }
@@ -102,7 +103,7 @@ component! {
 component! {
     /// A point of a cumulative distribution.
     pub struct TokenPoint as "`jobs[].workload.requests.…_tokens.points[]`", derive(Clone, Copy, Debug, PartialEq, Eq) {
-        /// A number of tokens.
+        /// A number of tokens of a prompt or of an answer.
         tokens: u32, in 0..=*TOKENS.end();
         /// The share of the requests with no more.
         cumulative: Chance;
@@ -110,12 +111,12 @@ component! {
 }
 
 told_apart! {
-    /// Several numbers of tokens.
+    /// Several numbers of tokens, by a range or by points.
     pub enum TokensBy as derive(Clone, Debug, PartialEq) {
         "is neither a range nor points", "give `least` and `most`, or `points`";
-        /// Between two numbers.
+        /// Between two numbers, each as likely.
         "least" => Range(TokenRange);
-        /// By points.
+        /// By points of a cumulative distribution.
         "points" => Points(TokenPoints);
     }
 }

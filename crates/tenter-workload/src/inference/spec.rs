@@ -29,15 +29,15 @@ component! {
         ep: u32 = "1", in WAYS;
         /// Pools of ranks that prefill and decode apart, in place of one for both.
         pools: Option<PoolsSpec> = absent "one pool, of `tp`, `pp`, `dp` and `ep`";
-        /// The requests.
+        /// The requests that the model answers.
         requests: RequestsSpec;
         /// Requests of a batch, at most.
         max_batch: u32 = "64", in 1..=1_000_000, from "assumed";
         /// Tokens of an iteration over a batch, of which prompts get what requests that decode
         /// leave; a whole prompt may exceed it where prompts are not chunked.
         batch_tokens: u32 = "8192", in 1..=100_000_000, from "assumed";
-        /// Whether an iteration decodes and takes parts of prompts beside; without, it takes whole
-        /// prompts while there are any, and decodes otherwise.
+        /// `true` lets an iteration decode and take parts of prompts beside; with `false` it takes
+        /// whole prompts while there are any, and decodes otherwise.
         chunked_prefill: bool = "true";
         /// Numbers of weights, of matrix operators, and of what is sent to experts.
         precision: Precision = "bf16";
@@ -46,17 +46,17 @@ component! {
         /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution.
         /// Experts are dealt to ranks by popularity, and each layer begins with the next rank.
         expert_skew: Skew = "0";
-        /// What a stage takes before each iteration: the scheduler, and the launch of kernels.
+        /// Time of a stage before each iteration: the scheduler, and the launch of kernels.
         step_overhead: Time = "0us", in Time::ZERO..=Time::from_us(1_000_000);
-        /// What the scheduler assumes of a message over the network beside its bytes at the rate of
-        /// the NIC, where batches depend on time.
+        /// Latency of a message over the network that the scheduler assumes beside its bytes at the
+        /// rate of the NIC, where batches depend on time.
         assumed_latency: Time = "5us", in Time::ZERO..=Time::from_us(1_000_000), from "assumed";
         /// Algorithms of all collectives but tensor-parallel ones.
         algorithms: Algorithms = "{}";
-        /// Algorithms of tensor-parallel collectives.
+        /// Algorithms of tensor-parallel collectives, which `algorithms` leaves out.
         tp_algorithms: Algorithms = "{}";
-        /// Whether weights and the keys and values of full batches that do not fit into the memory
-        /// of the accelerator are refused.
+        /// `true` refuses a model whose weights, with the keys and values of full batches, do not
+        /// fit into the memory of the accelerator.
         check_memory: bool = "true";
     }
 }
@@ -74,11 +74,11 @@ component! {
 component! {
     /// The ranks of a pool.
     pub struct PoolSpec as "`jobs[].workload.pools.…`" {
-        /// Tensor-parallel ranks.
+        /// Tensor-parallel ranks of a stage.
         tp: u32 = "1", in WAYS;
-        /// Pipeline-parallel ranks.
+        /// Pipeline-parallel ranks: stages of a replica.
         pp: u32 = "1", in WAYS;
-        /// Replicas of the model.
+        /// Replicas of the model in this pool.
         dp: u32 = "1", in WAYS;
         /// Ranks over which the experts of a layer are spread.
         ep: u32 = "1", in WAYS;

@@ -26,7 +26,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 };
 
 component! {
-    /// An irregular mesh.
+    /// An irregular mesh, some of whose pairs change before each step.
     pub struct Amr as "`jobs[].pattern` with `kind: amr`" {
         /// Computing time of all ranks before each step.
         compute: Time = "200us", in COMPUTE, from "assumed";

@@ -27,7 +27,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 const WEIGHT: u64 = 1 << 32;
 
 component! {
-    /// Racks of databases.
+    /// Racks of databases that exchange transfers, with loads by a Zipf distribution.
     pub struct DatabasePod as "`jobs[].pattern` with `kind: database-pod`" {
         /// Computing time of all ranks before each step.
         compute: Time = "0ns", in COMPUTE, from "assumed";
@@ -35,7 +35,7 @@ component! {
         rack: u32 = "16", in 1..=COUNT_MAX, from "assumed";
         /// Transfers that a rank sends in a step, on average over all racks.
         transfers: u32 = "32", in 1..=COUNT_MAX, from "assumed";
-        /// The size of each.
+        /// Payload of each transfer.
         transfer_bytes as "transfer": u64 as Bytes = "64KiB", in SIZES, from "assumed";
     }
 }

@@ -23,7 +23,7 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 };
 
 component! {
-    /// A given matrix.
+    /// A communication matrix of your own, from a file or a list.
     pub struct Matrix as "`jobs[].pattern` with `kind: matrix`",
         derive(Clone, Debug, PartialEq, Eq) {
         /// Computing time of all ranks before each step.

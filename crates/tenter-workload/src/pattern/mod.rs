@@ -48,7 +48,7 @@ pub use schedule::PatternSchedule;
 pub use sends::Sends;
 
 variants! {
-    /// Every pattern there is.
+    /// Every pattern of applications that a job can run.
     pub enum PatternKind as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
         /// The application; its further keys are below.
         kind;

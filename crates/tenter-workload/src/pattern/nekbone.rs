@@ -1,9 +1,10 @@
 //! Nekbone: spectral elements on a box of ranks, solved by conjugate gradients.
 //!
-//! Origin: the Nekbone mini-app from Argonne National Laboratory. Its solver (`cg.f`) iterates over
-//! a dot product, the operator with its gather-scatter over what elements share at faces, edges and
-//! corners, and two more dot products. Sizes follow from 8³ elements of order nine on each rank: 73
-//! points along an edge, 73² on a face, 8 bytes each. The computing time is assumed.
+//! Origin: the Nekbone mini-app from Argonne National Laboratory. The solver of the app (`cg.f`)
+//! iterates over a dot product, the operator with its gather-scatter over what elements share at
+//! faces, edges and corners, and two more dot products. Sizes follow from 8³ elements of order nine
+//! on each rank: 73 points along an edge, 73² on a face, 8 bytes each. The computing time is
+//! assumed.
 
 use tenter_config::component;
 use tenter_units::{Bytes, Time};

@@ -18,10 +18,11 @@ component! {
     pub struct JobSpec as "`jobs[]`", derive(Clone, Debug, PartialEq) {
         either "collectives", "flows";
         idle idle;
-        /// Its name in every table; no two jobs share one.
+        /// Name of the job in every table; no two jobs share one.
         name: Option<String> = absent "`job0`, `job1`, …", in 64;
-        /// How many equal jobs this stands for; with more than one their names end with `-1`, `-2`,
-        /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
+        /// Number of equal jobs that this stands for; with more than one their names end with `-1`,
+        /// `-2`, …, and where `ranks` lists no hosts each has hosts of its own, as with
+        /// `free_hosts`.
         copies: u32 = "1", in 1..=JOBS_MAX;
         /// Flows with sizes by a distribution, a number at a time between two hosts in a closed
         /// loop, or arriving at random in an open one; a graph of operations from a file; steps of
@@ -39,11 +40,12 @@ component! {
         /// Hosts of a group, or NPUs where several share a NIC, counted from the first; ranks fill
         /// one group after the other.
         group_size: Option<u32> = absent "`8` with `random-groups`", in 1..=u32::MAX, from "usual servers";
-        /// Whether `all` and a count mean hosts (or NPUs, where several share a NIC) that no job
-        /// listed before this one uses; otherwise jobs may share hosts, and then share their ports.
+        /// With `true`, `all` and a count mean hosts (or NPUs, where several share a NIC) that no
+        /// job listed before this one uses; otherwise jobs may share hosts, and then share their
+        /// ports.
         free_hosts: bool = "false";
-        /// Whether the job is load for the others: it is not measured, repeats its list as long as
-        /// any other job runs, and ends then.
+        /// `true` makes the job load for the others: it is not measured, repeats its list as long
+        /// as any other job runs, and ends then.
         background: bool = "false";
         /// Steps of a parallel application: computing, then messages between neighbours and sums
         /// over ranks.
@@ -69,9 +71,9 @@ component! {
         /// The class of its data packets; `nic` is that of the sender's `dscp`. Acknowledgements
         /// have the class of the NIC that sends them.
         class: JobClass = "nic", in 0..=7;
-        /// Whether the QPs of a rank pair carry all its transfers (of one ring or tree, where an
-        /// algorithm has two), or each data chunk has its own on each hop; in a graph of operations
-        /// without collectives, each message.
+        /// Scope of a QP: the QPs of a rank pair carry all its transfers (of one ring or tree,
+        /// where an algorithm has two), or each data chunk has its own on each hop; in a graph of
+        /// operations without collectives, each message.
         queue_pair_scope: QueuePairScope = "rank-pair";
         check holds;
     }

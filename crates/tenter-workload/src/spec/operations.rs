@@ -29,15 +29,15 @@ component! {
 }
 
 component! {
-    /// What operations take beside what they are for.
+    /// Times that operations take beside what they are for.
     pub struct OperationTiming as "`jobs[].workload` of operations", derive(Clone, Copy, Debug, PartialEq, Eq) {
-        /// What each send occupies its stream for before it is posted, and each receive once its
-        /// message is there.
+        /// Time for which each send occupies its stream before it is posted, and each receive once
+        /// its message is there.
         overhead: Time = "0ns", in TIMES;
         /// The largest message whose send is done once it is posted. A larger one's is done once
         /// the receiver's NIC has acknowledged it.
         eager: Bytes = "65535B", in Bytes::new(0)..=*SIZES.end(), from "the usual value of S in LogGOPSim";
-        /// Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+        /// `true` sends a message above `eager` by rendezvous: its sender posts a request of 64
         /// bytes, and the message once the receiver has answered that a receive takes it.
         rendezvous: bool = "false";
         /// How often the time that the file has for it computing takes: 0.5 is a machine that is

@@ -10,15 +10,15 @@ component! {
     /// Traces of Kineto, the profiler of `PyTorch`, a file for each rank: kernels that compute,
     /// collectives and messages between them.
     pub struct KinetoSpec as "`jobs[].workload` with `kind: kineto`", derive(Clone, Debug, PartialEq) {
-        /// What the names of the files begin with, or a name in which `{rank}` stands for the
-        /// number of the rank. A file of that very name is the trace of one rank.
+        /// The beginning of the files' names, or a name in which `{rank}` stands for the number of
+        /// the rank. A file of that very name is the trace of one rank.
         file: String, in 4_096;
         /// A JSON file of process groups, `{"NAME": [RANK, …]}`, for traces that do not have them.
         groups: Option<String> = "none", in 4_096;
         /// Which computing waits for communication: what began when no kernel had computed since
         /// the communication was over, or all that began later.
         waits: Waits = "exposed";
-        /// Whether times in which neither kernels nor collectives run are kept.
+        /// Treatment of times in which neither kernels nor collectives run: kept, or left out.
         gaps: Gaps = "keep";
         ..calls: CallReading, "How it is read.";
     }
@@ -28,8 +28,8 @@ component! {
     /// Execution traces of `PyTorch` as its observer on the host writes them, a file for each rank:
     /// the collectives in their order, without times.
     pub struct PytorchEtSpec as "`jobs[].workload` with `kind: pytorch-et`", derive(Clone, Debug, PartialEq) {
-        /// What the names of the files begin with, or a name in which `{rank}` stands for the
-        /// number of the rank. A file of that very name is the trace of one rank.
+        /// The beginning of the files' names, or a name in which `{rank}` stands for the number of
+        /// the rank. A file of that very name is the trace of one rank.
         file: String, in 4_096;
         /// A JSON file of process groups, `{"NAME": [RANK, …]}`, for traces that do not have them.
         groups: Option<String> = "none", in 4_096;
@@ -41,12 +41,12 @@ component! {
     /// Dumps of the flight recorder of `PyTorch` as JSON, a file for each rank: the last
     /// collectives and messages of each.
     pub struct FlightRecorderSpec as "`jobs[].workload` with `kind: flight-recorder`", derive(Clone, Debug, PartialEq) {
-        /// What the names of the files begin with, or a name in which `{rank}` stands for the
-        /// number of the rank. A file of that very name is the dump of one rank.
+        /// The beginning of the files' names, or a name in which `{rank}` stands for the number of
+        /// the rank. A file of that very name is the dump of one rank.
         file: String, in 4_096;
         /// A JSON file of process groups, `{"NAME": [RANK, …]}`, for dumps that do not have them.
         groups: Option<String> = "none", in 4_096;
-        /// Whether the times between calls are kept where durations were recorded.
+        /// Treatment of times between calls where durations were recorded: kept, or left out.
         gaps: Gaps = "keep";
         ..calls: CallReading, "How it is read.";
     }
@@ -86,7 +86,7 @@ component! {
         /// Ranks of the job, which all do what the recording of a single rank says, or as many as
         /// there are recordings; `auto`: as many as the recordings say or are.
         ranks: Option<u32> = absent "`auto`", in 2..=1 << 20;
-        /// What carries out collectives.
+        /// Algorithms that carry out the collectives.
         algorithms: Algorithms = "{}";
         ..timing: OperationTiming, "What operations take.";
     }

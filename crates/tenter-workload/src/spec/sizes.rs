@@ -9,9 +9,9 @@ component! {
     /// Sizes from one to another, each a multiple of the one before: the `-b`, `-f` and `-e` of
     /// nccl-tests.
     pub struct SizeRange as "`jobs[].collectives[].sizes`, written as a range" {
-        /// The first size.
+        /// The first size, and the smallest.
         start: Bytes, in SIZES;
-        /// From one size to the next.
+        /// Factor from one size to the next.
         multiplier: u64 = "2", in 2..=SIZES.end().count();
         /// No size is larger than this; the last one when the multiplication hits it.
         end: Bytes, in SIZES;
@@ -26,7 +26,7 @@ component! {
         least: Bytes, in SIZES;
         /// No size is larger than this.
         most: Bytes, in SIZES;
-        /// How many are drawn.
+        /// Number of sizes drawn each time.
         count: u32 = "1", in 1..=SEQUENCE_MAX;
         check in_order;
     }
@@ -36,9 +36,9 @@ told_apart! {
     /// Several sizes without a list of them.
     pub enum SizesBy as derive(Clone, Copy, Debug, PartialEq, Eq) {
         "is neither a range of sizes nor sizes to be drawn", "give `start` and `end`, or `least` and `most`";
-        /// From one to another.
+        /// From one to another by a factor.
         "start" => Range(SizeRange);
-        /// Drawn each time.
+        /// Sizes that are drawn each time.
         "least" => Drawn(DrawnSizes);
     }
 }

@@ -9,8 +9,8 @@ component! {
     /// Execution traces of Chakra, a file for each rank: what each rank computes, sends and
     /// receives, and the collectives that it takes part in.
     pub struct ChakraSpec as "`jobs[].workload` with `kind: chakra`", derive(Clone, Debug, PartialEq) {
-        /// What the names of the files begin with: `NAME` stands for `NAME.0.et`, `NAME.1.et` and
-        /// so on. A file of that very name is the trace of one rank.
+        /// The beginning of the files' names: `NAME` stands for `NAME.0.et`, `NAME.1.et` and so on.
+        /// A file of that very name is the trace of one rank.
         file: String, in 4_096;
         /// A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them;
         /// `none`: `NAME.groups.json` or `NAME.json` where there is such a file.
@@ -22,8 +22,8 @@ component! {
 component! {
     /// How a trace is read.
     pub struct TraceReading as "`jobs[].workload` of a trace", derive(Clone, Debug, PartialEq) {
-        /// What operations wait for: their data, also what has called them (control), or also the
-        /// operation before them on their recorded stream.
+        /// Operations' reasons to wait: their data, also what has called them (control), or also
+        /// the operation before them on their recorded stream.
         dependencies: Dependencies = "data";
         /// Ranks that all do what the trace of a single rank says; peers of messages cannot be
         /// repeated.
@@ -31,7 +31,7 @@ component! {
         /// Billions of operations in a second, for computing of which the trace has the number of
         /// operations and no time.
         peak_gflops: Option<u32> = "none", in 1..=u32::MAX;
-        /// What carries out collectives.
+        /// Algorithms that carry out the collectives.
         algorithms: Algorithms = "{}";
         ..timing: OperationTiming, "What operations take.";
     }
@@ -71,7 +71,7 @@ component! {
         ranks: Option<u32> = absent "`auto`", in 2..=1 << 20;
         /// The size of an all-gather in the file: what all ranks have together, or what one has.
         all_gather_size: GatheredSize = "total";
-        /// What carries out collectives.
+        /// Algorithms that carry out the collectives.
         algorithms: Algorithms = "{}";
         ..timing: OperationTiming, "What operations take.";
     }

@@ -22,7 +22,7 @@ use crate::inference::InferenceSpec;
 use crate::training::TrainingSpec;
 
 variants! {
-    /// What a job runs that is neither a collective nor a pattern.
+    /// Work of a job that is neither a collective nor a pattern.
     pub enum WorkloadKind as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
         /// Flows, a graph of operations in one of the formats in which others write it, or the
         /// training or inference of a model.
@@ -33,7 +33,7 @@ variants! {
         "graph" => Graph(GraphSpec),
         /// A graph of operations in the format of GOAL.
         "goal" => Goal(GoalSpec),
-        /// Execution traces of Chakra.
+        /// Execution traces of Chakra, one file for each rank.
         "chakra" => Chakra(ChakraSpec),
         /// A workload of `SimAI`, AICB and ASTRA-sim 1.
         "simai" => Simai(SimaiSpec),
@@ -55,7 +55,7 @@ variants! {
         "ns3" => Ns3(Ns3Spec),
         /// Steps of the training of a model.
         "training" => Training(TrainingSpec),
-        /// Requests to a model.
+        /// Requests to a model that answers them.
         "inference" => Inference(InferenceSpec),
     }
 }
@@ -131,8 +131,8 @@ component! {
         /// A distribution of your own by points of its cumulative distribution, both numbers
         /// ascending; or a file of them, a size in bytes and a probability on each line.
         points: Option<Points> = absent "this or `sizes`";
-        /// Whether flows have only the sizes of the points, or all sizes between them, along a
-        /// line; only with `points`.
+        /// Sizes that flows have: those of the points alone, or all between them, along a line;
+        /// only with `points`.
         between: Between = "steps";
         /// When flows start. In a closed loop each starts when the one before it is acknowledged;
         /// in an open loop each sender starts flows at intervals of this distribution, to any of
@@ -158,8 +158,8 @@ component! {
         /// QPs from each rank to each of its receivers in the pattern; flows take them in turn.
         /// Only with `pattern`.
         parallel: u32 = "8", in 1..=SLOTS_MAX;
-        /// How much each rank of the pattern sends: in proportion to its bytes, or the same for all
-        /// senders; only with `pattern`.
+        /// Share of each rank of the pattern in the load: in proportion to its bytes, or the same
+        /// for all senders; only with `pattern`.
         senders: Senders = "by-bytes";
         /// Flows in all. In a closed loop each QP of each pair starts its share of them, in an open
         /// one each sender.
@@ -187,7 +187,7 @@ component! {
 component! {
     /// A point of a cumulative distribution.
     pub struct PointSpec as "`jobs[].workload.points[]`", derive(Clone, Copy, Debug, PartialEq, Eq) {
-        /// A size of flows.
+        /// A size of flows, in payload bytes.
         size: Bytes, in Bytes::new(0)..=*SIZES.end();
         /// Share of flows that are no larger.
         cumulative: Chance;

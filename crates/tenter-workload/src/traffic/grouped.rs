@@ -13,7 +13,7 @@ use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 component! {
     /// Which ranks are a group: `size` of them, `stride` apart.
     pub struct Groups as "`jobs[].collectives[].groups`" {
-        /// Ranks of each group.
+        /// Number of ranks in each group.
         size: u32, in 2..=u32::MAX;
         /// From a rank of a group to the next: with 1 a group are ranks that follow each other;
         /// with 8 ranks 0, 8, 16, … are one, ranks 1, 9, 17, … the next.

@@ -34,10 +34,10 @@ component! {
         expert_skew: Skew = "0";
         /// The dimensions in the order in which ranks count through them, the fastest first.
         order: RankOrder = "tp-cp-dp-pp", from "Megatron-LM, `--order`";
-        /// Whether activations between the parts of a layer are sharded over the ranks of a
+        /// `true` shards activations between the parts of a layer over the ranks of a
         /// tensor-parallel group: an all-gather and a reduce-scatter in place of each all-reduce.
         sequence_parallel: bool = "true";
-        /// What is sharded over data-parallel ranks: nothing (0), the state of the optimizer (1),
+        /// State that is sharded over data-parallel ranks: nothing (0), that of the optimizer (1),
         /// gradients too (2), weights too (3; `fsdp` is another word for it).
         zero: Sharding = "1";
         /// The order of forward and backward passes in the pipeline; `zero-bubble` is ZB-H1.
@@ -51,36 +51,36 @@ component! {
         batch: u32, in 1..=100_000_000;
         /// Micro-batches of a step at each pipeline.
         micro_batches: Option<u32> = absent "as many as sequences: one in each", in 1..=10_000_000;
-        /// Tokens of a sequence.
+        /// Tokens of a training sequence.
         sequence: Option<u32> = absent "that of the model", in 1..=100_000_000;
         /// Numbers of matrix operators and of what is sent to experts.
         precision: Precision = "bf16";
         /// Numbers of gradients, where they are summed.
         gradient_precision: GradientPrecision = "fp32", from "Megatron-LM with bf16";
-        /// What is recomputed before the backward pass: nothing, scores and weights of
+        /// Work that is done again before the backward pass: nothing, scores and weights of
         /// attention (`selective`), or whole layers.
         recompute: Recompute = "none";
-        /// Whether attention is one kernel that keeps no scores and leaves out what is masked.
+        /// `true` runs attention as one kernel that keeps no scores and leaves out what is masked.
         fused_attention: bool = "true";
         /// Gradients that are summed together, at most.
         gradient_bucket: Bytes = "160MB", in Bytes::new(1 << 16)..=Bytes::new(1 << 50), from "Megatron-LM: 40 million parameters";
-        /// What is communicated while the rank computes.
+        /// Communication that goes on while the rank computes.
         overlap: Overlap = "{}";
         /// Algorithms of all collectives but tensor-parallel ones.
         algorithms: Algorithms = "{}";
-        /// Algorithms of tensor-parallel collectives.
+        /// Algorithms of tensor-parallel collectives, which `algorithms` leaves out.
         tp_algorithms: Algorithms = "{}";
         /// Time of a layer forward at a rank, in place of the roofline.
         layer_forward: Option<Time> = absent "by the roofline", in TIMES;
         /// Time of a layer backward.
         layer_backward: Option<Time> = absent "by the roofline", in TIMES;
-        /// Whether a model that does not fit into the memory of the accelerator is refused.
+        /// `true` refuses a model that does not fit into the memory of the accelerator.
         check_memory: bool = "true";
     }
 }
 
 component! {
-    /// What is communicated beside computing.
+    /// Communication that goes on beside computing.
     pub struct Overlap as "`jobs[].workload.overlap`" {
         /// Tensor-parallel collectives run beside the matrices that they belong to, as with fine
         /// chunks.

@@ -64,7 +64,7 @@ parsed!(Flops {
 });
 
 component! {
-    /// What an operator reaches of a peak, from a size on.
+    /// Share of a peak that an operator reaches, from a size on.
     pub struct EfficiencyStep as "`jobs[].workload.accelerator.…[]`", derive(Clone, Copy, Debug, PartialEq, Eq) {
         /// The size of the operator from which it holds: GFLOP of matrix and vector operators, MB
         /// of memory.
@@ -83,24 +83,24 @@ component! {
         fp8_flops: Option<Flops> = absent "none: `precision: fp8` is refused";
         /// Peak of the vector units with 16-bit numbers.
         vector_flops: Option<Flops> = absent "a quarter of `flops`";
-        /// Rate of its memory.
+        /// Rate at which it reads and writes its memory.
         memory_bandwidth: Rate, in Rate::from_gbps(1)..=Rate::from_gbps(10_000_000);
-        /// Size of its memory.
+        /// Capacity of its memory, which `check_memory` compares with what the model needs.
         memory: Bytes, in Bytes::new(1 << 20)..=Bytes::new(1 << 50);
-        /// What matrix operators reach of the peak by their size; an operator of a size
+        /// Share of the peak that matrix operators reach, by their size; an operator of a size
         /// below all of them reaches a tenth.
         matrix_efficiency: Vec<EfficiencyStep> = "[]";
-        /// What vector operators reach.
+        /// Share of their peak that vector operators reach, by their size.
         vector_efficiency: Vec<EfficiencyStep> = "[]";
-        /// What the memory reaches.
+        /// Share of the bandwidth that the memory reaches, by the bytes of an operator.
         memory_efficiency: Vec<EfficiencyStep> = "[]";
-        /// What the fused kernel of attention reaches of the peak of the matrix units.
+        /// Share of the peak of the matrix units that the fused kernel of attention reaches.
         attention_efficiency: Share = "0.5", from "assumed";
         /// One share of the peak for matrix operators of all sizes, in place of
         /// `matrix_efficiency`: the number to calibrate.
         efficiency: Option<Share> = absent "`matrix_efficiency`";
-        /// How long an operator takes: the `sum` of its times for computing and for memory, or the
-        /// longer one (`max`).
+        /// Time of an operator: the `sum` of its times for computing and for memory, or the longer
+        /// one (`max`).
         roofline: Roofline = "max";
     }
 }

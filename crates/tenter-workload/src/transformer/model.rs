@@ -3,26 +3,26 @@
 use tenter_config::{Idle, Reader, WordOr, choice, component, default_with};
 
 component! {
-    /// A decoder-only transformer.
+    /// A decoder-only transformer, by its dimensions.
     pub struct ModelSpec as "`jobs[].workload.model`", derive(Clone, Copy, Debug, PartialEq, Eq) {
         idle idle;
-        /// Layers.
+        /// Layers of the model, those with experts included.
         layers: u32, in 1..=10_000;
         /// Width of the residual stream.
         hidden: u32, in 1..=1_000_000;
-        /// Heads of attention.
+        /// Attention heads of a layer.
         heads: u32, in 1..=10_000;
         /// Heads of keys and values; as many as `heads` without grouped queries.
         kv_heads: Option<u32> = absent "`heads`", in 1..=10_000;
-        /// Width of a head.
+        /// Width of an attention head.
         head_size: Option<u32> = absent "`hidden` / `heads`", in 1..=100_000;
         /// Width of the feed-forward part of layers without experts.
         ffn: u32, in 1..=10_000_000;
-        /// Whether the feed-forward part has three matrices (a gate, as in SwiGLU) and not two.
+        /// `true` gives the feed-forward part three matrices (a gate, as in SwiGLU) and not two.
         gated: bool = "true";
-        /// Entries of the vocabulary.
+        /// Number of tokens in the vocabulary.
         vocabulary: u32, in 1..=100_000_000;
-        /// Whether embedding and output layer are tied: one matrix for both.
+        /// `true` ties embedding and output layer: one matrix for both.
         tied: bool = "false";
         /// Tokens of a training sequence.
         sequence: u32 = "4096", in 1..=100_000_000;
@@ -30,7 +30,7 @@ component! {
         experts: u32 = "0", in 0..=1_000_000;
         /// Experts that each token is sent to.
         top_k: u32 = "2", in 1..=1_000;
-        /// Width of an expert.
+        /// Width of an expert's feed-forward part.
         expert_ffn: Option<u32> = absent "`ffn`", in 1..=10_000_000;
         /// Experts that every token passes, beside those it is sent to.
         shared_experts: u32 = "0", in 0..=1_000;

@@ -10,7 +10,7 @@ use super::constants::{HostCpu, NpuGeneration};
 use crate::collective::WireProtocol;
 
 component! {
-    /// What NCCL's choice depends on beside the size.
+    /// Servers, NICs and settings that NCCL's choice depends on, beside the size.
     pub struct NcclKeys as "`jobs[].collectives[]` with `algorithm: nccl`" {
         /// NPUs of each server, a node of NCCL; ranks that follow each other share a server. Needed
         /// only where `endpoint.host` has no `scale_up`.
@@ -19,14 +19,16 @@ component! {
         nics_per_host: Option<u32> = absent "the NICs of these NPUs", in NPUS;
         /// Rate of each of these NICs.
         nic_rate: Option<Rate> = absent "that of the slowest NIC of the job", in RATES;
-        /// What the NPUs are; limits of channels and of protocols depend on it.
+        /// Generation of the NPUs; limits of channels and of protocols depend on it.
         generation: Option<NpuGeneration> = absent "`endpoint.host.scale_up.generation`, or else `hopper`";
-        /// Whose processors the servers have; limits of LL across nodes depend on it.
+        /// Vendor of the servers' processors; the time of network steps and limits of LL across
+        /// nodes depend on it.
         host_cpu: HostCpu = "intel";
-        /// Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+        /// `true` if the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
         /// `hopper` and `blackwell` can.
         nvls: bool = "true";
-        /// What the network plug-in adds to a step over the network; twice as much with Simple.
+        /// Latency that the network plug-in adds to a step over the network; twice as much with
+        /// Simple.
         plug_in_latency: Time = "0ns", in Time::ZERO..=Time::from_us(1_000_000);
         /// One algorithm in place of NCCL's choice, as with `NCCL_ALGO`.
         only_algorithm: Option<NcclAlgorithm> = absent "the one with the least time";

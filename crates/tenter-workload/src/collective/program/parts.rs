@@ -35,7 +35,7 @@ choice!(ProgramCollective {
 /// Layout of data on the wire, which decides how many bytes they take there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireProtocol {
-    /// Data alone, without flags.
+    /// Data alone, without flags: every byte is payload.
     Simple,
     /// Four bytes of flags after every four bytes of data.
     Ll,

@@ -30,7 +30,7 @@ component! {
         file: Option<String> = absent "this, `files` or `programs`", in PATH_MAX;
         /// Several files, of which the first runs that is meant for the size.
         files: Option<Vec<String>> = absent "this, `file` or `programs`", in PATH_MAX;
-        /// What files hold, in Tenter's notation.
+        /// Algorithms in Tenter's notation, as files hold them.
         programs: Option<Programs> = absent "this, `file` or `files`";
         /// The most bytes of a chunk that the steps carry at once. The thread blocks run all of
         /// their steps again for each further slice; `none`: chunks are not sliced.
