@@ -105,7 +105,7 @@ impl TopologySpec {
         }
     }
 
-    /// Wires the fabric and checks it. Its memory is taken from the budget first.
+    /// Wires the fabric and checks it. The budget gives the memory first.
     ///
     /// # Errors
     /// The first error in the description, with the parameter or node at fault and a remedy.

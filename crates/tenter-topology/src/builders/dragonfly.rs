@@ -21,7 +21,7 @@ component! {
     /// `k` of a group is on router `k / global_links_per_router`, and leads to the group that is
     /// `k mod (groups - 1) + 1` further on.
     pub struct Dragonfly as "`fabric` with `kind: dragonfly`", derive(Clone, Debug, PartialEq) {
-        /// How many groups: at most one more than a group has global ports. Each two groups have
+        /// Number of groups: at most one more than a group has global ports. Each two groups have
         /// the same number of cables between them, as many as their global ports are enough for.
         groups: u32, in COUNTS;
         /// Routers of each group; each two of them have a cable.

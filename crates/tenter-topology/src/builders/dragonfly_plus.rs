@@ -21,12 +21,12 @@ component! {
     /// of a group is on spine `k / global_links_per_spine`, and leads to the group that is
     /// `k mod (groups - 1) + 1` further on.
     pub struct DragonflyPlus as "`fabric` with `kind: dragonfly-plus`", derive(Clone, Debug, PartialEq) {
-        /// How many groups: at most one more than a group has global ports. Each two groups have
+        /// Number of groups: at most one more than a group has global ports. Each two groups have
         /// the same number of cables between them, as many as their global ports are enough for.
         groups: u32, in COUNTS;
-        /// Leaves of each group.
+        /// Number of leaves in each group.
         leaves_per_group: u32, in COUNTS;
-        /// Spines of each group.
+        /// Number of spines in each group.
         spines_per_group: u32, in COUNTS;
         /// Host ports of each leaf.
         hosts_per_leaf: u32, in COUNTS;

@@ -31,7 +31,7 @@ component! {
         idle idle;
         /// A name no other node has.
         name: String, in NAME_MAX;
-        /// What it is.
+        /// Kind of node: a host or a switch.
         kind: ExplicitKind = "host";
         /// Of a switch: how far it is from the hosts, 0 for a leaf.
         tier: u8 = "0", in 0..=254;
@@ -60,7 +60,7 @@ component! {
         rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
         /// Propagation delay of each cable.
         delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
-        /// How many parallel cables.
+        /// Number of parallel cables between the two nodes.
         count: u32 = "1", in COUNTS;
     }
 }

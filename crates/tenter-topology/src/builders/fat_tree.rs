@@ -19,9 +19,9 @@ component! {
     /// core tier, an aggregation switch has `leaves_per_pod · links_per_leaf_agg` down and
     /// `cores_per_agg · links_per_agg_core` up.
     pub struct FatTree as "`fabric` with `kind: fat-tree`", derive(Clone, Debug, PartialEq) {
-        /// Hosts on each leaf.
+        /// Number of hosts on each leaf.
         hosts_per_leaf: u32, in COUNTS;
-        /// Leaves of each pod.
+        /// Number of leaves in each pod.
         leaves_per_pod: u32, in COUNTS;
         /// Aggregation switches of each pod; the spines where there is no core tier.
         aggs_per_pod: u32, in COUNTS;
@@ -52,7 +52,7 @@ component! {
     /// aggregation switches of a pod, and core by core.
     pub struct CoreTier as "`fabric.core` with `kind: fat-tree`", derive(Clone, Debug, PartialEq) {
         either "taper", "links_per_pod";
-        /// How many pods.
+        /// Number of pods below the core tier.
         pods: u32, in COUNTS;
         /// Core switches above each aggregation switch.
         cores_per_agg: u32, in COUNTS;

@@ -29,7 +29,7 @@ component! {
     /// The switch with the coordinates `c1`, `c2`, … is number `c1 + S1 · (c2 + S2 · …)` and called
     /// `switch<c1>-<c2>-…`; host `p` of switch `s` is number `s · hosts_per_switch + p`.
     pub struct Hyperx as "`fabric` with `kind: hyperx`", derive(Clone, Debug, PartialEq) {
-        /// How many coordinates each dimension has; their product is the number of switches.
+        /// Number of coordinates of each dimension; their product is the number of switches.
         sizes: Vec<u32>, in COUNTS;
         /// Host ports of each switch.
         hosts_per_switch: u32, in COUNTS;

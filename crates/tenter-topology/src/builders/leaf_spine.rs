@@ -13,11 +13,11 @@ use crate::{NodeId, Planes, Size, Topology, TopologyError};
 component! {
     /// Leaves of equal size, each cabled to every spine.
     pub struct LeafSpine as "`fabric` with `kind: leaf-spine`", derive(Clone, Debug, PartialEq) {
-        /// How many leaves.
+        /// Number of leaves in the fabric.
         leaves: u32, in COUNTS;
         /// Host ports of each leaf.
         hosts_per_leaf: u32, in COUNTS;
-        /// How many spines.
+        /// Number of spines in the fabric.
         spines: u32, in COUNTS;
         /// Parallel cables between each leaf and each spine.
         links_per_pair: u32 = "1", in COUNTS;
@@ -42,7 +42,7 @@ component! {
 }
 
 component! {
-    /// What is different between one leaf and one spine.
+    /// Differences of the cables between one leaf and one spine.
     pub struct LinkOverride as "`fabric.overrides[]` with `kind: leaf-spine`", derive(Clone, Debug, PartialEq, Eq) {
         /// The leaf, counted from 0.
         leaf: u32, in 0..=HOSTS_MAX;
@@ -50,7 +50,7 @@ component! {
         spine: u32, in 0..=HOSTS_MAX;
         /// Parallel cables between the two; 0 for none.
         links: Option<u32> = absent "`links_per_pair`", in 0..=HOSTS_MAX;
-        /// Their line rate.
+        /// Line rate of these cables.
         rate: Option<Rate> = absent "`uplink_rate`", in RATES;
     }
 }

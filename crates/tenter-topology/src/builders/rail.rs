@@ -14,14 +14,14 @@ component! {
     /// Host `s · nics_per_server + i` is NIC `i` of server `s`; leaf `g · nics_per_server + i` is
     /// rail `i` of group `g`.
     pub struct Rail as "`fabric` with `kind: rail`", derive(Clone, Debug, PartialEq) {
-        /// How many servers.
+        /// Number of servers in the fabric.
         servers: u32, in COUNTS;
         /// NICs of each server, which is the number of rails; each NIC is a host.
         nics_per_server: u32, in COUNTS;
         /// Servers that share their leaves: one leaf per group and rail; the last group may have
         /// fewer.
         servers_per_group: u32 = by u32::clone | servers | "`servers`", in COUNTS;
-        /// How many spines.
+        /// Number of spines in the fabric.
         spines: u32, in COUNTS;
         /// Parallel cables between each leaf and each spine.
         links_per_pair: u32 = "1", in COUNTS;

@@ -20,7 +20,7 @@ component! {
     /// Host `s · nics_per_server + i` is NIC `i` of server `s`, on leaf `s / servers_per_leaf` of
     /// rail `i`.
     pub struct RailOnly as "`fabric` with `kind: rail-only`", derive(Clone, Debug, PartialEq) {
-        /// How many servers.
+        /// Number of servers in the fabric.
         servers: u32, in COUNTS;
         /// NICs of each server, which is the number of rails; each NIC is a host.
         nics_per_server: u32, in COUNTS;

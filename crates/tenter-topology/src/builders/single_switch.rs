@@ -11,7 +11,7 @@ use crate::{Size, Topology, TopologyError};
 component! {
     /// One switch with `hosts` hosts.
     pub struct SingleSwitch as "`fabric` with `kind: single-switch`", derive(Clone, Debug, PartialEq) {
-        /// How many hosts; a host is one NIC with one port.
+        /// Number of hosts; a host is one NIC with one port.
         hosts: u32, in COUNTS;
         /// Line rate of every link.
         rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";

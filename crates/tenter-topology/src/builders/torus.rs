@@ -19,15 +19,15 @@ component! {
     /// The switch with the coordinates `c1`, `c2`, … is number `c1 + S1 · (c2 + S2 · …)` and called
     /// `switch<c1>-<c2>-…`; host `p` of switch `s` is number `s · hosts_per_switch + p`.
     pub struct Torus as "`fabric` with `kind: torus`", derive(Clone, Debug, PartialEq) {
-        /// How many coordinates each dimension has; their product is the number of switches.
+        /// Number of coordinates of each dimension; their product is the number of switches.
         sizes: Vec<u32>, in COUNTS;
         /// Host ports of each switch.
         hosts_per_switch: u32 = "1", in COUNTS;
         /// Parallel cables between neighbours, for each dimension; 1 in all of them if the list is
         /// empty.
         links: Vec<u32> = "[]", in COUNTS;
-        /// Whether the last switch of each dimension is cabled to the first; otherwise it is a
-        /// mesh. In a dimension of two the one cable between them is all there is.
+        /// `true` cables the last switch of each dimension to the first; with `false` the fabric is
+        /// a mesh. In a dimension of two the one cable between them is all there is.
         wrap_around: bool = "true";
         /// The shortest paths that packets may take. In `dimension-order`, with enough lossless
         /// classes, pauses do not wait for each other in a cycle.
