@@ -156,7 +156,7 @@ pub(crate) enum Command {
     Ui(Ui),
     /// Print the completions of a shell for this command, for its start-up file
     Completions {
-        /// The shell
+        /// Shell that the script is for
         shell: clap_complete::Shell,
     },
     /// Write the manual pages of all commands into a folder
@@ -179,7 +179,7 @@ pub(crate) struct Run {
     /// Folder for the trial; replaces an existing trial; by default a new one under `trials/`
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
     #[command(flatten)]
@@ -244,7 +244,7 @@ impl Run {
 pub(crate) struct Presets {
     #[command(subcommand)]
     pub(crate) command: Option<PresetsCommand>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }
@@ -253,7 +253,7 @@ pub(crate) struct Presets {
 pub(crate) enum PresetsCommand {
     /// List the presets
     List {
-        /// What to print on standard output
+        /// Format of standard output
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
@@ -261,7 +261,7 @@ pub(crate) enum PresetsCommand {
     Show {
         /// Name of the preset, for instance `rail-64`
         name: String,
-        /// What to print on standard output
+        /// Format of standard output
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
@@ -273,7 +273,7 @@ pub(crate) struct Validate {
     pub(crate) scenario: Scenario,
     #[command(flatten)]
     pub(crate) allowance: Allowance,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }
@@ -284,12 +284,12 @@ pub(crate) struct Explain {
     pub(crate) scenario: Scenario,
     #[command(flatten)]
     pub(crate) allowance: Allowance,
-    /// Threads, as in 2,4,8: tell how much faster so many would be than one, where each has a core;
-    /// the beginning of the trial is run for it, on one thread
+    /// Threads, as in 2,4,8: tell how much faster each number would be than one thread, where each
+    /// has a core; the beginning of the trial is run for it, on one thread
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Vec<u16>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }
@@ -302,7 +302,7 @@ pub(crate) struct New {
     /// Begin with a preset in place of a leaf-spine fabric of 64 NICs
     #[arg(long, value_name = "PRESET", default_value = "leaf-spine-64")]
     pub(crate) fabric: String,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }
@@ -313,7 +313,7 @@ pub(crate) struct Asked {
     /// data dictionary, with `by` and `where`
     #[arg(required = true, num_args = 2.., value_names = ["TRIAL", "QUERY"])]
     pub(crate) words: Vec<PathBuf>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
     #[command(flatten)]
@@ -334,7 +334,7 @@ pub(crate) struct Compare {
     /// The collective of files that do not name it, for instance `all_reduce`
     #[arg(long, value_name = "NAME", requires = "measured")]
     pub(crate) collective: Option<String>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
 }
@@ -360,7 +360,7 @@ pub(crate) struct Report {
     /// Write the report even if it takes more memory than is available
     #[arg(long)]
     pub(crate) force: bool,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }

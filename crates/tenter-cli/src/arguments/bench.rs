@@ -53,7 +53,7 @@ pub(crate) struct Bench {
     /// the name
     #[arg(short = 'J', long = "output_file", value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// What to print on standard output: the table, or the document of -J
+    /// Format of standard output: the table, or the document of -J
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
     /// Algorithm, by its name in scenarios, or a file of MSCCL or MSCCL++
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     /// Change a value of the fabric or the job, for instance `--set jobs[0].queue_pairs=4`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
-    /// What moves through the fabric
+    /// Units that move through the fabric
     #[arg(long, value_enum)]
     pub(crate) fidelity: Option<Fidelity>,
     /// Seed of every random stream
@@ -87,7 +87,7 @@ Out of place and in place are one run: the network carries the same for both. `#
 data are carried, only their sizes. Runs repeat exactly, so one iteration without warm-up is the
 default. Letters of nccl-tests without a meaning here are refused with the reason.";
 
-/// Which sizes.
+/// Sizes to run, as nccl-tests chooses them.
 #[derive(Debug, Args)]
 pub(crate) struct Scan {
     /// First size; K, M and G are powers of 1024

@@ -21,7 +21,7 @@ pub(crate) struct Scenario {
     /// with `default` for the value; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
-    /// What moves through the fabric, instead of `engine.fidelity` of the scenario
+    /// Units that move through the fabric, instead of `engine.fidelity` of the scenario
     #[arg(long, value_enum)]
     pub(crate) fidelity: Option<Fidelity>,
     /// Seed of every random stream, instead of the scenario's
@@ -33,7 +33,7 @@ pub(crate) struct Scenario {
 pub(crate) const MORE_TIME: &str = "`--max-time 60s` allows more";
 pub(crate) const MORE_MEMORY: &str = "`--max-memory 64GiB` allows more";
 
-/// What a check of a scenario may take before it is refused.
+/// Memory and time that a check of a scenario may take before it is refused.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Allowance {
     /// Processor time that the check may take before it is refused
@@ -65,7 +65,7 @@ impl Allowance {
     }
 }
 
-/// How many threads a trial has.
+/// Number of threads that a trial has.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Threads {
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results

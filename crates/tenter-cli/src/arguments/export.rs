@@ -41,7 +41,7 @@ pub(crate) struct ExportFabric {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }
@@ -56,7 +56,7 @@ pub(crate) struct ExportOperations {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }

@@ -66,7 +66,7 @@ pub(crate) struct ImportSonic {
     /// the largest group of equal ports
     #[arg(long, value_name = "NAME")]
     pub(crate) port: Option<String>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = ImportFormat::Yaml)]
     pub(crate) format: ImportFormat,
 }
@@ -89,7 +89,7 @@ pub(crate) struct ImportFabric {
     /// Write the scenario to this file in place of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What the file does not say, for instance `rate=400Gbps`; may be repeated
+    /// Property that the file lacks, for instance `rate=400Gbps`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
 }
@@ -105,7 +105,7 @@ pub(crate) struct ImportOperations {
     /// Another key of `jobs[].workload` with this kind; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
 }

@@ -117,7 +117,7 @@ pub(crate) struct LabCounters {
     /// Folder with what switches showed before it, in a folder for each switch
     #[arg(long, value_name = "DIR", requires = "trial")]
     pub(crate) before: Option<PathBuf>,
-    /// The same of after it
+    /// Folder with what switches showed after it, in the same form
     #[arg(long, value_name = "DIR", requires = "trial")]
     pub(crate) after: Option<PathBuf>,
 }

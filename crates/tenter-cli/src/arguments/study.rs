@@ -1,4 +1,4 @@
-//! What `tenter study` takes.
+//! Arguments of `tenter study` and its commands.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) struct Study {
 pub(crate) enum StudyCommand {
     /// List the studies
     List {
-        /// What to print on standard output
+        /// Format of standard output
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
@@ -24,7 +24,7 @@ pub(crate) enum StudyCommand {
     Show {
         /// Name of the study, for instance `methodology/jct-2`
         name: String,
-        /// What to print on standard output
+        /// Format of standard output
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
@@ -34,7 +34,7 @@ pub(crate) enum StudyCommand {
         name: String,
         /// The folder, which must not exist; the last part of the name without this
         folder: Option<PathBuf>,
-        /// What to print on standard output
+        /// Format of standard output
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
@@ -64,7 +64,7 @@ pub(crate) struct StudyRun {
     /// Also write the answer to this folder (`DIR/studies.json`)
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
     #[command(flatten)]

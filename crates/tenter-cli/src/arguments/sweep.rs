@@ -1,4 +1,4 @@
-//! What `tenter sweep` takes.
+//! Arguments of `tenter sweep` and its commands.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub(crate) struct SweepWorker {
     /// Trials that run side by side, by default one for each core that the process may use
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) workers: Option<u16>,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
 }
@@ -47,7 +47,7 @@ pub(crate) struct SweepOf {
     /// run again
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// What moves through the fabric, instead of `engine.fidelity` of the scenario
+    /// Units that move through the fabric, instead of `engine.fidelity` of the scenario
     #[arg(long, value_enum)]
     pub(crate) fidelity: Option<Fidelity>,
     /// Only this variant, or only this value of an axis; may be given several times
@@ -81,7 +81,7 @@ pub(crate) struct SweepOf {
     )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) patience: u32,
-    /// What to print on standard output
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
 }

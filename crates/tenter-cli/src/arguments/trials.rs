@@ -20,7 +20,7 @@ pub(crate) enum TrialsCommand {
     Show {
         #[command(flatten)]
         of: TrialOf,
-        /// What to print on standard output
+        /// Format of standard output
         #[arg(long, value_enum, default_value_t = TextFormat::Text)]
         format: TextFormat,
     },
@@ -77,10 +77,10 @@ pub(crate) struct TrialsList {
     /// A tag that they have
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
-    /// Their state: queued, running, done, incomplete, failed, cancelled or interrupted
+    /// State of the trials: queued, running, done, incomplete, failed, cancelled or interrupted
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,
-    /// What to print
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
 }

@@ -2,7 +2,7 @@
 
 use tenter_units::suggestion;
 
-/// Amount of data that a size in the table stands for.
+/// Buffer whose bytes a size in the table counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
     /// The buffer that each rank has.
