@@ -35,11 +35,11 @@ component! {
     pub struct AddressOverride as "`endpoint.addresses.overrides[]`", derive(Clone, Debug, PartialEq) {
         /// The NIC, by its name or counted from 0.
         host: HostRef;
-        /// Its address.
+        /// Address of the NIC.
         address: Option<Ipv4Addr> = absent "from the pool";
         /// Prefix length of its subnet.
         prefix: Option<u8> = absent "from the pool", in 1..=30;
-        /// Its gateway, which must be within its prefix: packets to other prefixes go there.
+        /// Gateway of the NIC, which must be within its prefix: packets to other prefixes go there.
         gateway: Option<Ipv4Addr> = absent "from the pool";
         /// DSCP of its data packets.
         dscp: Option<u8> = absent "from above", in 0..=63;

@@ -15,7 +15,7 @@ use tenter_notation::diagnostics::{Location, Problems, quote};
 use tenter_units::{Bytes, Rate, suggestion};
 
 component! {
-    /// What becomes of a traffic class.
+    /// Treatment of a traffic class in switches.
     pub struct Class as "`fabric.switch.classes[]`", derive(Clone, Debug, PartialEq) {
         either "levels", "alpha";
         either "levels", "limit";
@@ -25,7 +25,8 @@ component! {
         /// which is the class selector; a class that is not listed shares the queue of the next
         /// lower one that is, or of the lowest.
         number as "class": u8, in 0..=7;
-        /// Whether senders are paused (PFC) before frames would be dropped.
+        /// Pausing of senders (PFC) before frames would be dropped; with `false` the class is
+        /// lossy.
         lossless: WordOr<bool, Lossless> = "false";
         /// Before all weighted classes; among strict ones the higher class first.
         scheduling: Option<Strict> = absent "`strict`, unless `weight` is given";
@@ -58,8 +59,8 @@ component! {
         /// With as many classes as the page of the topology names pauses cannot wait for each other
         /// in a cycle.
         next_region: Option<u8> = absent "the class itself", in 1..=7;
-        /// Whether data that find no room go on without their payload rather than being dropped:
-        /// for NICs with `transport: ultra-ethernet`.
+        /// Trimming of data that find no room: they go on without their payload rather than being
+        /// dropped. For NICs with `transport: ultra-ethernet`.
         trim: Option<TrimSpec> = "none";
         check levels_are_told_apart;
     }
@@ -127,7 +128,7 @@ word_or!(Kept { "model" => Model, "sonic" => Sonic, Bytes(Bytes) });
 /// ECN thresholds by a name, from publications and devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marking {
-    /// No marks.
+    /// Frames are not marked at all.
     None,
     /// HPCC's simulator at 25 Gb/s.
     Hpcc25g,

@@ -12,7 +12,7 @@ use tenter_units::{Rate, Time};
 use crate::links::{Cable, LinkName, find_host, find_switch};
 
 component! {
-    /// What breaks and is mended, and when.
+    /// Parts that break and are mended, and when.
     pub struct Faults as "`faults`", derive(Clone, Debug, PartialEq) {
         /// Time from a link's failure or repair until routing knows; until then frames for a link
         /// that is down are lost.
@@ -30,7 +30,7 @@ impl Default for Faults {
 }
 
 told_apart! {
-    /// What breaks.
+    /// One fault: the part that breaks, and when.
     pub enum Event as derive(Clone, Debug, PartialEq) {
         "does not say what one thing breaks", "give it one of `link`, `switch`, `nic` and `random`";
         /// A link goes down.
@@ -76,11 +76,11 @@ component! {
 }
 
 component! {
-    /// How much something is degraded, and when.
+    /// A reduced rate, and when it applies.
     pub struct Degraded, derive(Clone, Debug, PartialEq) {
         /// The rate it is degraded to.
         rate: Rate, in RATES;
-        /// When it is degraded.
+        /// Instant from which the rate is reduced.
         at: Time, in TIMES;
         /// When the rate is again what it was.
         until: Option<Time> = "none", in TIMES;
@@ -98,7 +98,7 @@ component! {
 }
 
 component! {
-    /// When something is down.
+    /// Instants at which a part is down.
     pub struct Course, derive(Clone, Debug, PartialEq) {
         idle beside_flap;
         /// When it goes down for the first time.
@@ -116,7 +116,7 @@ component! {
     pub struct Flap as "`faults.events[].flap`", derive(Clone, Debug, PartialEq) {
         /// From one time it goes down to the next.
         period: Time, in LENGTHS;
-        /// How long it is down each time; shorter than `period`.
+        /// Time for which it is down each time; shorter than `period`.
         down_time: Time, in LENGTHS;
         /// How often it goes down.
         count: u64, in 1..=COUNT_MAX;
@@ -131,7 +131,7 @@ component! {
         nic: String, in WORD_MAX;
         /// When the storm starts: the NIC pauses all lossless classes again and again.
         begin as "pause_storm": Time, in TIMES;
-        /// When the storm ends.
+        /// Instant at which the storm ends.
         until: Time, in TIMES;
         check stops_after_it_begins;
     }
@@ -143,13 +143,13 @@ component! {
         /// Links and times drawn by chance, from a stream of their own: of all links, those between
         /// switches, or those of hosts.
         links as "random": Which;
-        /// How many times a link goes down.
+        /// Number of times that a link goes down.
         count: u64, in 1..=COUNT_MAX;
         /// The first instant at which a link may go down.
         from: Time = "0us", in TIMES;
         /// The last instant at which a link may go down.
         to: Time, in TIMES;
-        /// How long it is down; `none` is for ever.
+        /// Time for which it is down; `none` is for ever.
         down_time: Option<Time>, in LENGTHS;
         check to_is_not_before_from;
     }

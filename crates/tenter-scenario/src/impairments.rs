@@ -14,7 +14,7 @@ use tenter_topology::{CableEnd, Topology};
 use crate::links::{Cable, LinkName, find_host};
 
 component! {
-    /// What is done to the frames of some links.
+    /// Impairment of the frames on some links.
     pub struct Impairment as "`impairments[]`", derive(Clone, Debug, PartialEq) {
         /// The link between two nodes (`leaf0-spine1`), or `all`, `fabric-links` or `host-links`;
         /// of several entries for one link the last holds.
@@ -34,7 +34,7 @@ component! {
 }
 
 component! {
-    /// What a tester does to some frames.
+    /// Action of a tester on some frames.
     pub struct Rule as "`impairments[].rules[]`", derive(Clone, Debug, PartialEq) {
         /// Kinds of frames that the rule matches; the first four are those of data.
         opcodes: Vec<Opcode> = "[first, middle, last, only]";
@@ -46,7 +46,7 @@ component! {
         skip: u64 = "0", in 0..=u64::MAX >> 1;
         /// With `every` and `psn`: the most frames that the rule matches.
         count: Option<u64> = "none", in 1..=u64::MAX >> 1;
-        /// Whether they are lost, or held back until others have passed.
+        /// Fate of these frames: they are lost, or held back until others have passed.
         action: Action = "drop";
         /// With `reorder`: further frames of the link that pass first.
         behind: u16 = "1", in 1..=HOLD_MAX;

@@ -10,16 +10,16 @@ use tenter_workload::Job;
 component! {
     /// Recordings beside the results.
     pub struct Observe as "`observe`", derive(Clone, Debug, PartialEq) {
-        /// Whether queues and rates are sampled over time.
+        /// `true` samples queues and rates over time.
         samples: bool = "true";
         /// Interval between samples; `auto` is a 500th of the time that the jobs take without
         /// waiting, or of the time limit if that is shorter, rounded up to two digits; 100us if
         /// neither is known.
         sample_interval: Sampling = "auto", in Time::from_us(1)..=Time::from_us(1_000_000_000);
-        /// Whether each measured job is also run alone on the same fabric, for its slowdown beside
-        /// the others.
+        /// `true` also runs each measured job alone on the same fabric, for its slowdown beside the
+        /// others.
         baseline: bool = "false";
-        /// Whether operations of graphs are recorded one by one, with critical path and exposed
+        /// Record of the operations of graphs one by one, with critical path and exposed
         /// communication, in `operations.parquet`, `critical_path.parquet` and
         /// `rank_times.parquet`; `auto`: where there are at most 1,000,000 of them in all.
         operations: Recording = "auto";
@@ -138,9 +138,9 @@ component! {
 component! {
     /// Settings of the simulator.
     pub struct Engine as "`engine`" {
-        /// What moves through the fabric: packets one by one, or flows at max–min fair rates, which
-        /// takes less time and is less exact; `auto` is packets where these are estimated to cost
-        /// no more than `packets_time` and `packets_memory` allow, else flows.
+        /// Units that move through the fabric: packets one by one, or flows at max–min fair rates,
+        /// which takes less time and is less exact; `auto` is packets where these are estimated to
+        /// cost no more than `packets_time` and `packets_memory` allow, else flows.
         fidelity: AskedFidelity = "packet";
         /// With `fidelity: auto`: the longest wall time of packets, estimated for one thread.
         packets_time: Time = "600s", in TIMES;
@@ -155,9 +155,10 @@ component! {
         /// Rates are the max–min fair ones of links that are so much faster or slower; among
         /// thousands of unequal flows `0.001` takes a fraction of the time.
         tolerance: Share = "0";
-        /// Whether a steady state, in which all transfers are long under way and the network comes
-        /// back to the same state again and again, is simulated, or whole periods of it are jumped
-        /// over. It changes no result; a note says where nothing can be jumped over.
+        /// Treatment of a steady state, in which all transfers are long under way and the network
+        /// comes back to the same state again and again: it is simulated, or whole periods of it
+        /// are jumped over. The choice changes no result; a note says where nothing can be jumped
+        /// over.
         steady_state: SteadyState = "simulate";
         /// The longest window; `none` is as long as the delays of the fabric allow, which is
         /// fastest. It changes no result.

@@ -10,12 +10,12 @@ use tenter_notation::decode::Read;
 use tenter_notation::diagnostics::Problems;
 
 component! {
-    /// What switches tell senders of long queues.
+    /// Signals by which switches tell senders of long queues.
     pub struct SourceFlowControl as "`fabric.source_flow_control`", derive(Clone, Debug, PartialEq) {
-        /// Whether a switch signals congestion to senders whose packets come for a long queue: not
-        /// at all; by a signal that the sender's leaf turns into a pause frame for the class; or by
-        /// a signal that the sender's NIC applies to its queue pairs to that receiver alone. With
-        /// `none` the other keys do nothing.
+        /// Signals of a switch to senders whose packets come for a long queue: none; by a signal
+        /// that the sender's leaf turns into a pause frame for the class; or by a signal that the
+        /// sender's NIC applies to its queue pairs to that receiver alone. With `none` the other
+        /// keys do nothing.
         mode: Option<SignalMode> = "none";
         /// A signal is sent when a data packet arrives for a queue that holds this many frame bytes
         /// or more.

@@ -25,8 +25,8 @@ component! {
         /// frames of the class, and a NIC unless `endpoint.nic.pause_response` says otherwise;
         /// `standard` depends on the rate, `0s` stops it at once.
         pause_response: PauseResponse = "standard", in TIMES, from "IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it";
-        /// Whether a frame may leave before all of it has come in; a frame from a slower input is
-        /// always stored first.
+        /// Forwarding of a frame: it may leave before all of it has come in (`cut-through`), or is
+        /// stored first; a frame from a slower input is always stored first.
         forwarding: Forwarding = "cut-through", from "usual in low-latency Ethernet switches";
         /// From the input to the output of an idle switch, without the frame time of
         /// store-and-forward; half of it before the output queue, half after.
@@ -46,9 +46,9 @@ component! {
     pub struct Tier as "`fabric.switch.tiers[]`", derive(Clone, Debug, PartialEq) {
         /// The tier: 0 for leaves, 1 for the switches above them, and so on.
         number as "tier": u8, in 0..=254;
-        /// Their device; its constants come before those of `fabric.switch`.
+        /// Profile of the tier's device; its constants come before those of `fabric.switch`.
         profile: ProfileName = filled "as in `fabric.switch`";
-        /// Whether a frame may leave before all of it has come in.
+        /// Forwarding of a frame, before or after all of it has come in.
         forwarding: Forwarding = filled "as in `fabric.switch`";
         /// From the input to the output of an idle switch.
         pipeline_latency: Time = filled "as in `fabric.switch`", in TIMES;
@@ -85,7 +85,7 @@ component! {
     pub struct Pool as "`fabric.switch.buffer.pools[]`", derive(Clone, Debug, PartialEq) {
         /// A name no other pool has.
         name: String, in 64;
-        /// How much of the buffer it is.
+        /// Size of the pool, as a part of the buffer.
         size: Bytes, in CAPACITIES;
     }
 }
