@@ -20,11 +20,11 @@ component! {
         /// How the port is chosen: any for each run of `packets`, one after the other, or by marks
         /// and losses, which answers to each packet tell of.
         kind: EntropyKind = "random";
-        /// How many source ports a QP has; a power of two unless any is chosen.
+        /// Number of source ports of a QP; a power of two unless any is chosen.
         values: u16 = "64", in 2..=VALUES_MAX;
         /// Packets in a row that keep the port; 32 are a message of 128 KiB.
         packets: u32 = "1", in 1..=u32::MAX;
-        /// Whether NICs may be used that need packets in order.
+        /// Treatment of NICs that need packets in order: refused, or allowed.
         in_order_nics: InOrderNics = "refuse";
         check ports_can_be_chosen;
     }

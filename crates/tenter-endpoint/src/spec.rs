@@ -30,15 +30,15 @@ component! {
         /// with `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no
         /// meaning.
         transport: Transport = "roce";
-        /// Whether data packets of a QP differ in their UDP source port, so that switches that hash
-        /// it spread them.
+        /// Choice of UDP source ports for the data packets of a QP, so that switches that hash them
+        /// spread the QP; with `none` all packets have one.
         entropy: Option<SourcePorts> = "none";
         /// Payload bytes of a full packet (the RoCE path MTU).
         mtu_bytes as "mtu": u32 as PathMtu = "4096", from "the largest the InfiniBand architecture has; usual on jumbo-frame Ethernet";
         /// Payload of one RDMA write message.
         message_bytes as "message_size": u64 as Bytes = "128KiB", in Bytes::new(1)..=MESSAGE_MAX, from "AI Fabric Test Methodology (Keysight), every case with RoCEv2";
-        /// When the next QP has its turn, where several have something to send: after each packet,
-        /// after each message, or after the packet with which its turn has so many frame bytes.
+        /// End of a QP's turn, where several have something to send: after each packet, after each
+        /// message, or after the packet with which its turn has this number of frame bytes.
         interleave: Interleave = "packet", in Bytes::new(1)..=MESSAGE_MAX, from "the fairest there is; schedulers of NICs are not published";
         /// When the receiver acknowledges; `every` counts packets, and the last packet of a message
         /// is always acknowledged.
@@ -52,8 +52,9 @@ component! {
         retransmission_timeout: Time = "67.108864ms", in TIMEOUTS, from "timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14";
         /// Timeouts in a row without progress after which the QP gives up.
         retry_count: u8 = "7", in 0..=255, from "the largest the InfiniBand Architecture Specification allows, and what collective libraries set";
-        /// Whether NAKs of go-back-N use up retries as well: those since the last acknowledgement
-        /// proper, together with timeouts, as the InfiniBand Architecture Specification has it.
+        /// `true` lets NAKs of go-back-N use up retries as well: those since the last
+        /// acknowledgement proper, together with timeouts, as the InfiniBand Architecture
+        /// Specification has it.
         retry_on_nak: bool = "false";
         /// From the QP to the wire.
         transmit_latency: Time = "0ns", in DELAYS;
@@ -67,7 +68,8 @@ component! {
         resume_delay: Time = "0ns", in DELAYS;
         /// Idle wire after the last packet of each message.
         message_gap: Time = "0ns", in DELAYS;
-        /// Whether one request and its reply cross the fabric before the first packet of each QP.
+        /// `true` sends one request and its reply across the fabric before the first packet of each
+        /// QP.
         connection_set_up: bool = "false";
         /// Each rank starts each collective of its job later by a random time up to this.
         start_skew_max: Time = "0ns", in DELAYS;

@@ -35,7 +35,7 @@ component! {
         /// Origin of the values of all other keys; `tester` sends notifications and does not react
         /// to them.
         preset: Preset = "nvidia", from "what is in use; the page of the model has the origin of every constant";
-        /// Whether senders slow down when they are notified; the keys from `gain` on are for those
+        /// `true` slows senders down when they are notified; the keys from `gain` on are for those
         /// that do.
         reacts as "reaction": bool = filled "by `preset`: `false` for `tester`";
         /// The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
@@ -72,8 +72,8 @@ component! {
         decrease_max_percent: u8 = filled "by `preset`", in 1..=100;
         /// The rate never falls below.
         min_rate: Rate = filled "by `preset`", in RATES;
-        /// Whether the target always falls to what the rate was; else only where the rate has risen
-        /// since it fell last.
+        /// `true` always lowers the target to the rate before the cut; with `false` it falls only
+        /// where the rate has risen since it fell last.
         clamp_target: bool = filled "by `preset`";
         /// The rate rises once in this time.
         increase_interval: Time = filled "by `preset`", in TICK_MIN..=SECOND;

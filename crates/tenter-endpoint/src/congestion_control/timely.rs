@@ -29,7 +29,7 @@ component! {
         /// After this many times in a row without a rising round-trip time, the rate rises
         /// `hyper_factor` times as much.
         hyper_after: u32 = "5", in 1..=1000, from "TIMELY (2015), section 4.4";
-        /// How much more.
+        /// Factor of this faster increase over `additive_increase`.
         hyper_factor: u32 = "5", in 1..=1000, from "TIMELY (2015), section 4.4";
         /// The rate never falls below.
         min_rate: Rate = "10Mbps", in RATES, from "assumed: the paper has none";

@@ -49,8 +49,8 @@ mod tests {
 
     const NOW: Instant = Instant::from_ps(9);
 
-    /// What a queue pair with transfers of 4, 2 and 8 packets, of which it has received so many,
-    /// delivers when everything before `sequence` is given up.
+    /// Returns the deliveries of a queue pair with transfers of 4, 2 and 8 packets that has
+    /// received `received` packets when everything before `sequence` is given up.
     fn delivered(received: u32, sequence: u32) -> (u32, Vec<u32>, ReceiveQueuePair) {
         let mut queue_pair = ReceiveQueuePair::default();
         for _ in 0..received {

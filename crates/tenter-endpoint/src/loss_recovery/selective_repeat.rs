@@ -21,8 +21,8 @@ const PACKETS_MAX: u32 = 1 << 20;
 component! {
     /// Parameters of selective repeat.
     pub struct SelectiveRepeat {
-        /// How many packets a receiver keeps track of beyond the first missing one, and so how many
-        /// a QP may have unacknowledged.
+        /// Number of packets that a receiver keeps track of beyond the first missing one, and so
+        /// the most that a QP may have unacknowledged.
         window: u32 = "4096", in 1..=PACKETS_MAX,
             from "16 MiB of full packets: more than a link of 400 Gb/s carries in 300 us";
         /// A packet counts as lost once one that was sent this many packets later has arrived; more
@@ -293,7 +293,7 @@ mod tests {
         spec: SelectiveRepeat,
         gaps: Gaps,
         queue_pair: ReceiveQueuePair,
-        /// What is asked for again when the first missing packet arrives next.
+        /// Packets that are asked for again when the first missing packet arrives next.
         again: Vec<(u32, u32)>,
     }
 

@@ -9,7 +9,7 @@ component! {
     pub struct EntropySpec as "`endpoint.nic.transport.entropy`" {
         /// Which choice.
         kind: EntropyKind = "mixed", from "the Ultra Ethernet Consortium's simulator";
-        /// How many entropy values a connection has: a power of two.
+        /// Number of entropy values of a connection: a power of two.
         values: u16 = "64", in 1..=VALUES_MAX, unless no_power_of_two, from "the Ultra Ethernet Consortium's simulator";
     }
 }

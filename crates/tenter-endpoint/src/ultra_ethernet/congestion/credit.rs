@@ -15,8 +15,8 @@ component! {
         packets_per_pull: u32 = "4", in 1..=1024, from "the Ultra Ethernet Consortium's simulator";
         /// The rate at which a receiver grants, as a share of its line.
         pull_rate: Share = "0.99", from "the Ultra Ethernet Consortium's simulator";
-        /// Whether a receiver grants less while its packets are marked, or trimmed before the last
-        /// hop: oversubscription control.
+        /// `true` makes a receiver grant less while its packets are marked, or trimmed before the
+        /// last hop: oversubscription control.
         oversubscription_control: Option<bool> = absent "where tiers are oversubscribed and senders have no window", from "the Ultra Ethernet Consortium's simulator";
     }
 }

@@ -27,7 +27,7 @@ component! {
     pub struct Nscc {
         /// The queueing delay that windows aim at.
         target_delay: Option<Time> = absent "0.75 round trips where switches trim, else one", in DELAYS;
-        /// How much of the delay above the target a window falls by.
+        /// Share of the delay above the target by which a window falls.
         decrease: Share = "0.8", from "the Ultra Ethernet Consortium's simulator";
         /// The weight of a sample in the mean delay.
         delay_weight: Share = "0.0125", from "the Ultra Ethernet Consortium's simulator";
