@@ -262,10 +262,10 @@ component! {
         /// The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in
         /// proportion.
         scale_from: Option<Rate> = "none", in RATES;
-        /// Whether a frame is marked when it enters its queue, by the length of the queue with it,
-        /// or when it leaves, by the length that it leaves behind.
+        /// Instant at which a frame is marked: when it enters its queue, by the length of the queue
+        /// with it, or when it leaves, by the length that it leaves behind.
         mark_at as "mark": MarkAt = "enqueue";
-        /// Whether frames are marked at ports to hosts, too.
+        /// `true` marks frames at ports to hosts, too.
         at_hosts: bool = "true";
         check thresholds_do_not_fall;
     }

@@ -351,8 +351,8 @@ mod tests {
         }
     }
 
-    /// How many of the links of a second switch are used by the flows that chose link 0 at a first
-    /// one.
+    /// Returns the number of links of a second switch that are used by the flows that chose link 0
+    /// at a first one.
     fn links_behind_one(ecmp: Ecmp) -> usize {
         let placing = ecmp.placing();
         let mut used = [false; 4];

@@ -265,7 +265,7 @@ pub enum LoadBalancing {
     "flowlet" => Flowlet(Flowlet),
     /// A link by the hash, until a switch further on reports that it leads to a long queue.
     "telemetry" => Telemetry(TelemetryAssisted),
-    /// The same link for all packets to a host.
+    /// One link for all packets to a host.
     "destination" => Destination(ByDestination),
     /// A region drawn by chance, and from there the shortest path: for topologies with regions.
     "valiant" => Valiant(Valiant),

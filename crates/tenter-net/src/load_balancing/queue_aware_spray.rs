@@ -13,12 +13,12 @@ use crate::packet::{Draw, Packet};
 const SAMPLES_MAX: u8 = 64;
 
 component! {
-    /// How many queues a packet compares. A switch looks at them as they are at that instant.
+    /// Number of queues that a packet compares. A switch looks at them as they are at that instant.
     pub struct QueueAwareSpray {
         /// Links drawn at random for each packet; it takes the one with the shortest queue.
         samples: u8 = "2", in 1..=SAMPLES_MAX,
             from "DRILL: two random choices, the first of its two parameters";
-        /// Whether the link that the packet before found best is compared with them.
+        /// `true` compares them with the link that the packet before found best.
         remember: bool = "true",
             from "DRILL: one unit of memory, the second of its two parameters";
     }

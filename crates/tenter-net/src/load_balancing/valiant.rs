@@ -14,7 +14,7 @@ use crate::packet::Packet;
 component! {
     /// By which region packets go.
     pub struct Valiant {
-        /// Whether each packet draws a region, or all packets with the same hash have one.
+        /// Unit that draws a region: each packet, or all packets with the same hash together.
         draw: DrawnFor = "packet", from "Valiant and Brebner (1981): each packet by itself";
     }
 }

@@ -13,10 +13,10 @@ use crate::port::Port;
 use crate::signals::Headers;
 
 component! {
-    /// What a load balancer by which packets may overtake each other asks of NICs.
+    /// Demands on NICs of a load balancer by which packets may overtake each other.
     pub struct Order {
-        /// Whether NICs may be used that need the packets of a queue pair in order: they take an
-        /// overtaken packet for lost. `allow` shows the effect.
+        /// Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+        /// packet for lost. `allow` shows the effect.
         in_order_nics: InOrderNics = "refuse";
     }
 }

@@ -29,7 +29,8 @@ component! {
         /// credit; packets carry them in proportion, and they are a quarter of `credit` at most.
         /// Messages on control links take none.
         control_bytes as "control": u32 as Bytes = "0B", in Bytes::new(0)..=Bytes::new(4_000), from "not published: 0 leaves it out";
-        /// Whether cells that meet a long queue in the fabric slow the credits of their port down.
+        /// Congestion indication: cells that meet a long queue in the fabric slow the credits of
+        /// their port down.
         indication: Option<IndicationSpec> = "none";
         check control_is_a_quarter_of_credit;
     }
