@@ -17,8 +17,7 @@ use crate::switches::SwitchKeys;
 component! {
     /// A lab: its hosts, and the fabric of network namespaces where it has one.
     pub struct LabKeys as "the lab file", derive(Clone, Debug, PartialEq) {
-        /// What the lab is called: letters, digits and dashes. Its namespaces and files bear its
-        /// name.
+        /// Name of the lab: letters, digits and dashes. Namespaces and files of the lab bear it.
         name: String, in 24;
         /// The file with the secret that agents and coordinator share, counted from the folder of
         /// the lab file. `tenter lab up` makes one.
@@ -28,14 +27,14 @@ component! {
         fabric: Option<NamespaceFabric> = "none";
         /// The hosts of a lab of machines, in the order of the scenario's hosts.
         agents: Vec<AgentKeys> = "[]";
-        /// Whether hosts hand runs of packets of a queue pair to the kernel as one datagram, which
-        /// it cuts as late as it can (UDP segmentation): it takes less processor time, and captures
-        /// show long frames where nothing has cut them yet.
+        /// `true` lets hosts hand runs of packets of a queue pair to the kernel as one datagram,
+        /// which it cuts as late as it can (UDP segmentation): that takes less processor time, and
+        /// captures show long frames where nothing has cut them yet.
         segmentation: bool = "false";
         /// How data gets from host to host: `udp` is packets that agents make, `rdma` messages
         /// that RDMA hardware carries.
         data_path: DataPathKind = "udp";
-        /// How long a trial may take.
+        /// Time that a trial may take.
         time_limit: Time = "60s", in TIMES;
         /// The switches of a lab of machines whose counters are read before and after each trial.
         switches: Vec<SwitchKeys> = "[]";
@@ -46,11 +45,11 @@ component! {
 component! {
     /// A leaf-spine fabric of network namespaces on one machine.
     pub struct NamespaceFabric as "`fabric` of the lab file", derive(Clone, Debug, PartialEq) {
-        /// How many leaves.
+        /// Number of leaves in the fabric.
         leaves: u32, in 1..=HOSTS_MAX;
         /// Hosts of each leaf; a lab has at most 32.
         hosts_per_leaf: u32, in 1..=HOSTS_MAX;
-        /// How many spines.
+        /// Number of spines in the fabric.
         spines: u32, in 1..=HOSTS_MAX;
         /// Rate of the links of hosts.
         host_rate: Rate = "100Mbps", in RATES;
@@ -61,7 +60,7 @@ component! {
         /// Where a port marks packets (ECN): what it sends beyond this share of its rate; `none`
         /// marks nothing.
         mark_above_percent: Option<u32> = "none", in 1..=100;
-        /// Whether agents go before all other programs of the machine (SCHED_RR), which wait
+        /// `true` runs agents before all other programs of the machine (SCHED_RR), which wait
         /// meanwhile: times are then less those of a machine that is busy.
         realtime: bool = "false";
     }
@@ -72,7 +71,7 @@ component! {
     pub struct AgentKeys as "`agents[]` of the lab file", derive(Clone, Debug, PartialEq) {
         /// Where its agent listens: address and port.
         control: SocketAddrV4;
-        /// Its address in the fabric under test.
+        /// Address of the host in the fabric under test.
         address: Ipv4Addr;
     }
 }

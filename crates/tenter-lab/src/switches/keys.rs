@@ -9,12 +9,12 @@ use tenter_units::Time;
 component! {
     /// A switch whose counters are read before and after each trial.
     pub struct SwitchKeys as "`switches[]` of the lab file", derive(Clone, Debug, PartialEq) {
-        /// Its name in the fabric of the scenario, for instance `leaf0`.
+        /// Name of the switch in the fabric of the scenario, for instance `leaf0`.
         name: String, in 64;
-        /// Its interfaces as it calls them, in the order of its ports in the fabric: `tenter
-        /// explain` lists these.
+        /// Interfaces of the switch as it calls them, in the order of its ports in the fabric:
+        /// `tenter explain` lists these.
         ports: Vec<String>, in 64;
-        /// How long one request, or one command, may take.
+        /// Time that one request, or one command, may take.
         timeout: Time = "5s", in TIMEOUTS;
         /// How old its counters may be when it shows them: it is read so long after the fabric has
         /// fallen silent, before a trial and after it.

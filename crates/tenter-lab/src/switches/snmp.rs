@@ -405,7 +405,7 @@ mod tests {
         tree
     }
 
-    /// An agent on the loopback interface, which loses every so many requests.
+    /// An agent on the loopback interface, which loses one of every `loses` requests.
     struct Responder {
         address: SocketAddrV4,
         stop: Arc<AtomicBool>,
