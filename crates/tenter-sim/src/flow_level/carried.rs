@@ -9,7 +9,7 @@ use tenter_units::ById;
 pub struct Load {
     /// Number of data frames that were sent or received.
     pub frames: u64,
-    /// Their bytes, headers and FCS included.
+    /// Bytes of these frames, headers and FCS included.
     pub bytes: u64,
 }
 

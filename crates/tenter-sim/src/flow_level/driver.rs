@@ -205,8 +205,8 @@ impl FlowDriver {
         true
     }
 
-    /// Ends a flow that has sent its last byte. Its message arrives `wait` later than its path
-    /// alone takes, and the queue pair sends its next message.
+    /// Ends a flow that has sent its last byte. The flow's message arrives `wait` later than its
+    /// path alone takes, and the queue pair sends its next message.
     fn flow_ends(&mut self, flow: FlowId, wait: Time, now: Instant) {
         let Some((id, next)) = self.messages.ended(flow) else {
             self.fluid.withdraw(flow);

@@ -9,8 +9,8 @@
 //! that much. The excess x of a walk with variance v = 1 − 1/k exceeds a value with probability
 //! exp(−2x (x + μn) / vn), by the reflection principle (Feller, *An Introduction to Probability
 //! Theory*, volume 1, chapter III). μ is the rate that NICs could send beyond the link's rate, as a
-//! part of it: with a large μ the queue seldom runs empty. What other messages send behind the last
-//! packet is exponential; its mean is the distance between two packets of the message.
+//! part of it: with a large μ the queue seldom runs empty. The data that other messages send behind
+//! the last packet is exponential; its mean is the distance between two packets of the message.
 //!
 //! The model takes the walk at each tier to be that of the link which holds the message back,
 //! whatever the tier's load, and the walks of two messages to be independent.

@@ -1,4 +1,5 @@
-//! What flow level cannot simulate in a plan, and what it simulates with a known bias.
+//! Features of a plan that flow level cannot simulate, and those that it simulates with a known
+//! bias.
 
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;

@@ -1,7 +1,7 @@
 //! Trials at flow level: packet level's hosts, with flows in place of packets.
 //!
-//! What hosts post moves through the fabric at max–min fair rates. If nothing but NICs holds
-//! senders back, only NICs share their rates, and switches have queues instead (`queues`).
+//! Messages that hosts post move through the fabric at max–min fair rates. If nothing but NICs
+//! holds senders back, only NICs share their rates, and switches have queues instead (`queues`).
 //!
 //! ```text
 //!   hosts ──posted──▶ queue pairs ──first of each──▶ Fluid ──ended──▶ delivered ──▶ hosts

@@ -20,7 +20,7 @@ pub struct RingsTaken {
     pub times: BTreeMap<Time, u64>,
     /// Data frames in all transfers.
     pub frames: u64,
-    /// Their bytes, headers and FCS included.
+    /// Bytes of these frames, headers and FCS included.
     pub frame_bytes: u64,
     /// Payload bytes in all transfers.
     pub payload: u64,
@@ -37,8 +37,8 @@ impl RingsTaken {
     }
 }
 
-/// What is known about a job's rings before they begin. `flows` holds each rank's flow and the time
-/// from its end to the arrival, `taken` the totals, and `back` the longest time that an
+/// Facts about a job's rings that are known before they begin. `flows` holds each rank's flow and
+/// the time from its end to the arrival, `taken` the totals, and `back` the longest time that an
 /// acknowledgement takes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownRings {

@@ -82,7 +82,7 @@ pub(super) struct MixedLoads;
 /// The fabric's links as those of a [`Fluid`], and the paths over them.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
-    /// Each node's first port, as a link. Its other ports follow.
+    /// Each node's first port, as a link. The node's other ports follow.
     first: ById<NodeId, u32>,
     /// Bundle to which each link belongs, if any.
     bundles: ById<LinkId, Option<LinkId>>,

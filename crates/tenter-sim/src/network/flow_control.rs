@@ -52,8 +52,8 @@ impl Context {
     }
 
     /// Returns the time from the end of a pause frame that is sent through `port` until it takes
-    /// effect at the other end: the cable, and the response time. The same holds for a flow-control
-    /// packet.
+    /// effect at the other end: the cable, and the response time. A flow-control packet takes as
+    /// long.
     pub(crate) fn mac_latency(&self, node: NodeId, port: u16) -> Time {
         let delay = self.topology.cable(node, port).delay;
         self.mac_latency_over(CableEnd { node, port }, delay)

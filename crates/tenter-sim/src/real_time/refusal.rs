@@ -7,8 +7,8 @@ use tenter_topology::NodeId;
 /// One such part: true if the plan has it, its name, and the remedy.
 type Refused = (bool, &'static str, &'static str);
 
-/// Returns a sentence with the remedy if real hosts cannot run a plan. Their NIC is in software,
-/// and they have no control over the switches.
+/// Returns a sentence with the remedy if real hosts cannot run a plan. Real hosts have their NIC in
+/// software, and no control over the switches.
 pub fn refusal_of_real_hosts(plan: &Plan) -> Option<String> {
     let all = [&of_nics(plan)[..], &of_fabrics(plan), &of_jobs(plan)].concat();
     let found = all.into_iter().find(|(is, ..)| *is);
@@ -101,7 +101,7 @@ fn of_jobs(plan: &Plan) -> [Refused; 3] {
     ]
 }
 
-/// Returns the node of a host that has several ranks of one job. Their transfers to each other
+/// Returns the node of a host that has several ranks of one job. Transfers between these ranks
 /// would never leave the host.
 pub(super) fn crowded(plan: &Plan) -> Option<NodeId> {
     plan.jobs.iter().find_map(|job| {
