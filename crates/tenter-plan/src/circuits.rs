@@ -15,10 +15,11 @@ component! {
         radix: u16 = "16", in 2..=4096, from "16 × 16 silicon photonic switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
         /// Delay of light through an optical switch, without its fibres.
         delay: Time = "10ns", in Time::ZERO..=Time::from_us(1_000_000), from "2 m of fibre at 1.98·10⁸ m/s";
-        /// How long the ports whose circuits change are dark.
+        /// Time for which the ports whose circuits change are dark.
         reconfiguration: Time = "20us", in Time::from_ns(1)..=SIMULATED_MAX, from "about 20 µs with silicon photonics, a few ms with commercial switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
-        /// Whether ports stop beforehand and frames under way arrive first (`drain`), or the light
-        /// goes at once and frames on the fibre and in its queue are lost (`lose`).
+        /// Treatment of frames under way: ports stop beforehand and the frames arrive first
+        /// (`drain`), or the light goes at once and frames on the fibre and in its queue are lost
+        /// (`lose`).
         on_change: OnChange = "drain";
         /// Time from the change of a circuit until routing knows: after circuits have come up, and
         /// with `on_change: lose` also after they have gone. No longer than `reconfiguration`.

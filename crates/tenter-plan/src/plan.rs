@@ -20,7 +20,7 @@ use crate::power::PowerProfile;
 use crate::seeds::Seeds;
 use crate::steady_state::SteadyState;
 
-/// A trial with all names, units and defaults resolved. Its only strings label results.
+/// A trial with all names, units and defaults resolved. The only strings in it label results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The trial's name; may be empty.

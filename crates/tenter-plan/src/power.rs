@@ -15,7 +15,7 @@ pub struct PowerProfile {
 }
 
 component! {
-    /// What the parts of a fabric draw; the origins are in the profiles.
+    /// Power that the parts of a fabric draw, and energy per bit; the origins are in the profiles.
     pub struct PowerConstants, derive(Clone, Copy, Debug, Default, PartialEq, Eq) {
         /// An electrical switch without its ports, in milliwatts; one without any cable is not
         /// there.
