@@ -13,12 +13,12 @@ pub(crate) struct ErrorBody {
     error: ErrorText,
 }
 
-/// What is wrong and what to do.
+/// The problem and its remedy.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorText {
-    /// What is wrong.
+    /// The problem, in one sentence.
     message: String,
-    /// What to do about it.
+    /// The remedy, where there is one.
     help: Option<String>,
     /// The problems of a scenario, one by one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -29,11 +29,11 @@ pub(crate) struct ErrorText {
 /// character.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProblemBody {
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub(crate) message: String,
-    /// What to write instead.
+    /// The remedy: a text to write instead.
     pub(crate) help: Option<String>,
-    /// Where, as text.
+    /// Place of the problem, as text.
     pub(crate) place: String,
     /// The line of its first character.
     pub(crate) line: Option<usize>,

@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 /// A picture with its words.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PictureBody {
-    /// What it is of.
+    /// Title: the subject of the picture.
     title: String,
     /// How to read it; empty where its axes say enough.
     lead: String,
-    /// What a report has of the same picture; its `kind` says how it is drawn.
+    /// Plot of the picture as a report has it; `kind` says how it is drawn.
     #[schema(value_type = Object)]
     plot: Value,
 }

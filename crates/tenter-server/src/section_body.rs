@@ -7,19 +7,19 @@ use utoipa::ToSchema;
 /// An answer as `tenter run` prints it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SectionBody {
-    /// What it is about, with its main number.
+    /// Subject of the section, with its main number.
     title: String,
-    /// What else must be said of it, a sentence each.
+    /// Further remarks on the subject, a sentence each.
     lines: Vec<String>,
     tables: Vec<PrintedTable>,
-    /// What the tables leave out; empty where they are whole.
+    /// Remark on parts that the tables leave out; empty where they are whole.
     remark: String,
 }
 
 /// A table of an answer.
 #[derive(Serialize, ToSchema)]
 struct PrintedTable {
-    /// What its rows are of; empty where the section says it.
+    /// Subject of the rows; empty where the section says it.
     caption: String,
     columns: Vec<PrintedColumn>,
     /// Texts, cell by cell.
@@ -31,7 +31,7 @@ struct PrintedTable {
 struct PrintedColumn {
     name: String,
     unit: String,
-    /// Whether its texts are numbers, which stand at the right.
+    /// True if the texts of the column are numbers, which stand at the right.
     number: bool,
 }
 

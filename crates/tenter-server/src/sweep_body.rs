@@ -11,11 +11,11 @@ use crate::trial_body::StateWord;
 /// A sweep in a list.
 #[derive(Clone, Serialize, ToSchema)]
 pub(crate) struct SweepRow {
-    /// Its number.
+    /// Number of the sweep in the workspace.
     pub(crate) id: i64,
     pub(crate) name: String,
     pub(crate) state: StateWord,
-    /// Trials.
+    /// Trials that the sweep has.
     pub(crate) total: u64,
     /// Trials that have run.
     pub(crate) done: u64,
@@ -23,7 +23,7 @@ pub(crate) struct SweepRow {
     pub(crate) failed: u64,
     /// When it was queued, in seconds since 1970.
     pub(crate) created: f64,
-    /// When it ended.
+    /// Instant at which it ended, in seconds since 1970.
     pub(crate) ended: Option<f64>,
     /// Why it failed.
     pub(crate) error: Option<String>,

@@ -10,11 +10,11 @@ use crate::state::App;
 /// A trial in a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct TrialRow {
-    /// Its number.
+    /// Number of the trial in the workspace.
     pub(crate) id: i64,
-    /// What people call it.
+    /// Name that people gave the trial.
     name: String,
-    /// How far it is.
+    /// State of the trial: queued, running, or how it ended.
     state: StateWord,
     /// Words that people have given it.
     tags: Vec<String>,
@@ -38,16 +38,16 @@ pub(crate) struct TrialRow {
     jct_ns: Option<f64>,
     /// The name of that job.
     jct_job: Option<String>,
-    /// The same as `tenter run` prints it.
+    /// That time as `tenter run` prints it.
     jct_text: Option<String>,
     /// The collective of the following three: the measured one with the lowest share of its ideal,
     /// or the largest where none has an ideal; with its job where several are measured.
     collective: Option<String>,
-    /// Its ideal time over its time, in percent.
+    /// Ideal time of the collective over its time, in percent.
     ideal_percent: Option<f64>,
-    /// Its algorithm bandwidth in GB/s.
+    /// Algorithm bandwidth of the collective in GB/s.
     algbw_gbytes_per_s: Option<f64>,
-    /// Its bus bandwidth in GB/s.
+    /// Bus bandwidth of the collective in GB/s.
     busbw_gbytes_per_s: Option<f64>,
     /// The three as `tenter run` prints them.
     ideal_text: Option<String>,
@@ -137,7 +137,7 @@ impl From<WorkspaceTrial> for TrialRow {
     }
 }
 
-/// What a `trial` event says.
+/// Body of a `trial` event.
 #[derive(Serialize, ToSchema)]
 struct TrialEvent {
     id: i64,

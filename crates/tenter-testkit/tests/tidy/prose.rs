@@ -26,7 +26,7 @@ const LEFT: [(&str, usize); 11] = [
     ("tenter-notation", 1),
     ("tenter-python", 4),
     ("tenter-record", 1),
-    ("tenter-server", 98),
+    ("tenter-server", 79),
     ("tenter-study", 20),
     ("tenter-testkit", 2),
     ("tenter-workload", 3),
