@@ -36,17 +36,17 @@ impl Scenario {
         Ok(Scenario(scenario.map_err(|error| raised(py, &error))?))
     }
 
-    /// The same with a setting, `PATH=VALUE`.
+    /// Returns a copy with a setting, `PATH=VALUE`.
     fn with_setting(&self, setting: String) -> Scenario {
         Scenario(self.0.clone().with_setting(setting))
     }
 
-    /// The same with keys in YAML in place of its own.
+    /// Returns a copy with keys in YAML in place of the scenario's own.
     fn with_keys(&self, name: &str, yaml: String) -> Scenario {
         Scenario(self.0.clone().with_keys(name, yaml))
     }
 
-    /// The same with another seed.
+    /// Returns a copy with another seed.
     fn with_seed(&self, seed: u64) -> Scenario {
         Scenario(self.0.clone().seed(seed))
     }
@@ -104,7 +104,7 @@ impl Plan {
         self.plan.to_yaml()
     }
 
-    /// What is odd about the scenario, a text each.
+    /// Oddities of the scenario, a text each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         let warnings: &Diagnostics = self.plan.warnings();
@@ -112,7 +112,7 @@ impl Plan {
         each.map(|problem| problem.message.clone()).collect()
     }
 
-    /// What it means and what it costs, as JSON.
+    /// Returns meaning and cost of the scenario, as JSON.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         let explain = |budget: &Budget| self.plan.explain_within(budget);
         let explanation = self.allowance.within(py, explain)?;

@@ -48,7 +48,7 @@ impl SweepRun {
         Ok(SweepRun(run))
     }
 
-    /// The same with other ways to run it.
+    /// Returns a copy with other ways to run it.
     #[expect(
         clippy::needless_pass_by_value,
         clippy::too_many_arguments,

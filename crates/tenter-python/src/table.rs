@@ -143,13 +143,13 @@ impl Table {
         self.metadata(py, "tenter.unit")
     }
 
-    /// What the columns mean.
+    /// Meanings of the columns, by name.
     #[getter]
     fn meanings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.metadata(py, "tenter.meaning")
     }
 
-    /// The same table with some of its columns, and the rows whose values fit.
+    /// Returns the table with some of its columns, and the rows whose values fit.
     #[pyo3(signature = (columns=None, conditions=None))]
     #[expect(
         clippy::needless_pass_by_value,
@@ -184,7 +184,7 @@ impl Table {
         Ok(Table::of(self.source.clone(), selection))
     }
 
-    /// All rows, at most so many at a time.
+    /// Returns all rows in parts of at most `rows` each.
     fn parts(&self, py: Python<'_>, rows: usize) -> PyResult<Parts> {
         Ok(Parts(Mutex::new(Reading {
             batches: self.batches(py, &self.selection)?,
