@@ -108,7 +108,7 @@ pub struct Lane<T> {
     /// Set for central windows: the calendar then needs the exact instant at which each node's next
     /// item arrives, not only the bucket.
     exact: bool,
-    /// Set if the nodes are so many that their data leaves the cache between visits.
+    /// Set if there are `MANY_NODES` or more, whose data leaves the cache between visits.
     is_large: bool,
     event_list: EventList<T>,
     /// Nodes that are visited in the current window, in this order.

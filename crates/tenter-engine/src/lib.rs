@@ -19,7 +19,7 @@
 //! and one thread may read and change everything.
 //!
 //! Results depend only on what is simulated: a node's arrivals are ordered by (time, input), never
-//! by the order in which threads or nodes happened to be served. The same simulation gives the same
+//! by the order in which threads or nodes happened to be served. A simulation gives the same
 //! results on any number of threads, for any window length up to the lookahead, and with [central
 //! windows](Windows::Central).
 

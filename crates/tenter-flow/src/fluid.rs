@@ -87,7 +87,7 @@ impl Fluid {
         self.links.hops(self.population.flows[id].kind.route)
     }
 
-    /// Starts a flow. Its rate is known after the next `settle`.
+    /// Starts a flow. The flow's rate is known after the next `settle`.
     pub fn begin(&mut self, spec: FlowSpec) -> FlowId {
         let (from, weight) = spec.from;
         let limit = spec.limit;

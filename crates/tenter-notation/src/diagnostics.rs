@@ -10,7 +10,7 @@ use crate::tree::{Node, Value};
 pub use crate::location::{Location, Source};
 pub use crate::quote::{printable, quote};
 
-/// Most problems that are kept for a scenario. With so many, a user fixes some before the rest
+/// Most problems that are kept for a scenario. With a hundred, a user fixes some before the rest
 /// matters.
 const PROBLEMS_MAX: usize = 100;
 /// Most characters that are shown from a source line.

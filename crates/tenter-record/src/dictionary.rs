@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// How many values of a row are missing.
+    /// Number of values of a row that are missing.
     fn missing(row: &PortRow) -> usize {
         struct Missing(usize);
         impl TakeCell for Missing {

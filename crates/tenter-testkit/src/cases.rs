@@ -1,4 +1,4 @@
-//! How many random cases a test runs, by environment variable.
+//! Number of random cases that a test runs, by environment variable.
 
 /// Environment variable that sets the number: `all`, or cases for each test.
 const VARIABLE: &str = "TENTER_TEST_CASES";

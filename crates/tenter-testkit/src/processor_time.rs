@@ -15,7 +15,8 @@ impl ProcessorTime {
         ProcessorTime(now.expect("every thread has this clock").into())
     }
 
-    /// Returns the processor time that the thread has had since. The same thread must call it.
+    /// Returns the processor time that the thread has had since. Only the thread that made this
+    /// value may call it.
     pub fn elapsed(self) -> Duration {
         ProcessorTime::now().0.saturating_sub(self.0)
     }

@@ -483,7 +483,7 @@ mod tests {
             .collect()
     }
 
-    /// Whether two jobs that share a host put their data into two queues.
+    /// Returns true if two jobs that share a host put their data into two queues.
     fn has_mixed_nic(plan: &Plan) -> bool {
         let queue_of = plan.switches.usual.queue_of_class();
         plan.topology.host_ids().any(|host| {

@@ -16,7 +16,7 @@ pub enum UnitError {
     MissingUnit {
         /// The text as given, without surrounding blanks.
         value: String,
-        /// The same number with the most usual unit.
+        /// The value with the most usual unit.
         example: String,
     },
     /// Text that does not begin with a decimal number.

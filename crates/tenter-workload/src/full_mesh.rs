@@ -169,7 +169,7 @@ mod tests {
         (mesh, schedule)
     }
 
-    /// A NIC for each rank, of so many gigabits per second.
+    /// Makes a NIC for each rank; `rates` are in gigabits per second.
     fn nics(rates: impl IntoIterator<Item = u64>) -> Vec<(HostId, Rate)> {
         let hosts = (0..).map(HostId::new);
         hosts.zip(rates.into_iter().map(Rate::from_gbps)).collect()

@@ -46,7 +46,7 @@ mod tests {
     use crate::lane::{LaneBuilder, LaneLayout};
     use tenter_units::Time;
 
-    /// What arrives at an instant.
+    /// An item with its time of arrival and a number.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Item(Instant, u32);
 

@@ -8,7 +8,7 @@ use tenter_units::{Rate, Time};
 use crate::error::{ImportError, Place};
 
 component! {
-    /// What a file of a fabric does not say.
+    /// Properties that a file of a fabric does not have.
     pub struct FabricReading as "`tenter import` of a fabric", derive(Clone, Debug, Default, PartialEq, Eq) {
         /// Names of the devices that are hosts, with `*` for any characters and `,` between them.
         hosts: Option<String> = absent "what the file says", in WORD_MAX;
@@ -16,11 +16,11 @@ component! {
         switches: Option<String> = absent "what the file says", in WORD_MAX;
         /// Rate of the cables whose rate the file does not tell.
         rate: Option<Rate> = absent "refused", in RATES;
-        /// The same for cables of hosts.
+        /// Rate of the cables of hosts whose rate the file does not tell.
         host_rate: Option<Rate> = absent "`rate`", in RATES;
         /// Propagation delay of the cables whose delay the file does not tell.
         delay: Option<Time> = absent "the usual delay of a cable", in DELAYS;
-        /// How many servers a fabric of rails has.
+        /// Number of servers in a fabric of rails.
         servers: Option<u32> = absent "no fabric", in 1..=65_536;
         /// A further file: ranks of an InfraGraph.
         annotations: Option<String> = absent "none", in WORD_MAX;

@@ -95,7 +95,7 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
 struct JobDraw<'a> {
     /// The job's first lines, with its ranks.
     head: &'a str,
-    /// The same text without ranks, for workloads, which name hosts themselves.
+    /// The job's first lines without ranks, for workloads, which name hosts themselves.
     without_ranks: &'a str,
     hosts: &'a [u64],
     placement: &'a str,

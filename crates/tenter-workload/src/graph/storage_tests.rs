@@ -1,4 +1,4 @@
-//! What is stored of graphs, read back.
+//! Graphs as they are stored, read back.
 
 use tenter_units::Time;
 

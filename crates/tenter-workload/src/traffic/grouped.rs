@@ -236,7 +236,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a rank sends and waits for in its group is what it would alone.
+        /// A rank sends and waits for in its group exactly as it would alone.
         #[test]
         fn each_group_is_the_collective_by_itself(
             member in 0..CollectiveKind::MEMBERS.len(),
