@@ -16,7 +16,7 @@ const HEADLESS: [&str; 8] = [
 /// Words that stand for a parameter that has a name.
 const UNNAMED: [&str; 2] = ["so many", "so long as"];
 
-/// Such sentences that each crate still has, most of them in texts of the reference. These numbers
+/// Such sentences that each crate still has, most of them in answers of the server. These numbers
 /// only fall.
 const LEFT: [(&str, usize); 4] = [
     ("tenter-config", 11),
