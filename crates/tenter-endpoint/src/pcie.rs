@@ -52,6 +52,7 @@ fn one_peak(pcie: &Pcie, reader: &mut dyn Reader) -> bool {
             reader.refuse("lanes", "is no width that links have", help);
             false
         }
+        // `lanes` has its default only here, since it would mean nothing beside `peak`.
         (Some(_), _, None) => {
             reader.write("lanes", LANES.written());
             true

@@ -81,6 +81,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
             if self.is_over(next) {
                 break;
             }
+            // Helpers take the partitions themselves, so this thread must not hold them meanwhile.
             drop(held);
             self.call_helpers(scope);
             while !self.is_over(next) && self.pace.shares() {

@@ -549,6 +549,7 @@ impl<T: Arrival> Lane<T> {
     ) {
         self.visits += 1;
         self.gather(node, end, event_list);
+        // A visit costs something even without items: hence the one beside their number.
         self.work += 1 + event_list.len() as u64;
         let mut visit = Visit {
             lane: self,

@@ -43,6 +43,8 @@ where
             NoticeTarget::Nobody => {}
             NoticeTarget::Before => self.send_notice(packet, input, port, medium),
             NoticeTarget::Host => self.notify_host(packet, routing, medium),
+            // The link that the flow would leave is this switch's own, so no frame needs to be
+            // sent.
             NoticeTarget::Itself => {
                 table.ask(
                     packet,

@@ -164,11 +164,14 @@ impl Signal {
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
             PacketKind::Signal => HostId::new(packet.queue_pair_field()),
+            // Pause frames of PFC name no host; one made from a signal names the receiver of the
+            // queue.
             PacketKind::Pause if packet.destination != Packet::NO_HOST => packet.destination,
             _ => return None,
         };
         let (class, cause) = match packet.kind {
             PacketKind::Pause => (packet.class(), packet.queue_pair),
+            // A signal has no field for the class to pause, which stands above the quanta instead.
             _ => (
                 (packet.sequence >> 16) as u8 & 7,
                 u32::from(packet.flags & 3),

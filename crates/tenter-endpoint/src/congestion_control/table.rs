@@ -141,6 +141,8 @@ impl<C: Control> Table<C> {
                 next_at: Instant::START,
                 flow,
             };
+            // States of queue pairs that are no longer limited are used again, so the table grows
+            // to the most at once.
             if let Some(free) = self.free.pop() {
                 place = free;
                 self.flows[place as usize] = limited;

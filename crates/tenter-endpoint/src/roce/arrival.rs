@@ -83,6 +83,8 @@ impl RoceNic {
         packet: &Packet,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
+        // Pause frames and credit belong to the link: they wait in no buffer and count for no queue
+        // pair.
         if packet.kind.is_mac_control() {
             self.obey(packet, cx.medium);
             return None;

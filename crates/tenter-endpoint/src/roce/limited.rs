@@ -38,6 +38,8 @@ impl RoceNic {
     ) -> Option<Instant> {
         let paused = |class: u8| wire.pauses.until(class);
         let paced = limits.paced.next_at();
+        // A queue pair in the round may send as soon as its class may. If all are paced, the first
+        // of them decides.
         let data = if self.round.is_empty() && paced.is_never() {
             Instant::NEVER
         } else if self.classes.is_mixed() {
@@ -47,6 +49,8 @@ impl RoceNic {
         } else {
             paused(self.classes.data)
         };
+        // Only data are read from host memory; acknowledgements and notifications need not wait for
+        // it.
         let mut earliest = data.max(limits.read_at());
         if !self.control.is_empty() {
             earliest = earliest.min(paused(self.classes.control));

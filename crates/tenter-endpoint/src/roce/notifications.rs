@@ -26,6 +26,7 @@ impl RoceNic {
                 .notify_next
                 .entry(Some(path.destination))
                 .or_default(),
+            // The whole port has one instant, under the key that no address has.
             LimitedBy::Port => limits.notify_next.entry(None).or_default(),
         };
         if packet.at < *next {
@@ -34,6 +35,7 @@ impl RoceNic {
         *next = packet.at + notification.interval;
         marked.since_delivery.notifications += 1;
         self.counters.np_cnp_sent += 1;
+        // The mark waits for the next acknowledgement or NAK, so no frame is made here.
         if notification.in_acknowledgements {
             marked.echoes = true;
             return;

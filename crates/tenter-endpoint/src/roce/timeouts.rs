@@ -63,10 +63,12 @@ impl RoceNic {
         if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &cx.spec.receive_buffer) {
             if buffer.next_drained() <= now {
                 let (packet, resumes) = buffer.drain(rules, now)?;
+                // A pause of zero quanta lets the leaf go on at once.
                 if resumes {
                     self.notify_leaf(0, now, cx.medium);
                 }
                 self.give_back(&packet, now, cx.medium);
+                // The frame reaches the transport only now that it has left the receive buffer.
                 return self.process(&packet, cx);
             }
             if buffer.refresh_at() <= now {

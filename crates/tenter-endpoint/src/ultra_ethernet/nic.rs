@@ -315,6 +315,7 @@ impl UltraEthernetNic {
         self.counters.received_frames += 1;
         self.counters.received_bytes += u64::from(packet.frame_bytes);
         match packet.kind {
+            // Data may complete a transfer, and is noted with what became of it.
             PacketKind::Middle => return self.on_data(packet, cx),
             PacketKind::Trimmed => self.on_trimmed(packet, cx),
             PacketKind::RequestToSend => self.on_request(packet, cx.directory),

@@ -461,6 +461,7 @@ impl Pauses {
         };
         let [xoff_frames, xon_frames] = self.frames(index);
         let is_paused = pause.lasts();
+        // A pause that lasts is not in the group's total yet.
         let since = if is_paused {
             now.saturating_since(pause.since)
         } else {

@@ -31,6 +31,7 @@ impl Packet {
             flags,
         } = self;
         let (host, kind) = (*destination, *kind);
+        // One number holds three fields: the size has 16 bits, kind and flags what is above them.
         let sizes = u64::from(*frame_bytes) | (kind as u64) << 16 | u64::from(*flags) << 24;
         visitor.exact(sizes);
         visitor.exact(u64::from(*queue_pair) << 32 | u64::from(*hash));

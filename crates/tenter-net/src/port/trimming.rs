@@ -87,6 +87,8 @@ impl Port {
         trimmed.1 += u64::from(packet.frame_bytes - rule.bytes);
         self.transmitter
             .note(EventKind::Trimmed, now, &rest, medium);
+        // The rest goes to the queue of its own class, which may be free where the packet's was
+        // full.
         let queue = usize::from(rule.queue);
         if self.is_free(queue, now) {
             self.pass(&rest, now, medium);

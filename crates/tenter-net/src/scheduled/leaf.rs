@@ -181,6 +181,7 @@ impl Leaf {
         let mut credits = vec![None; ports.len()];
         let mut hosts = vec![Packet::NO_HOST; ports.len()];
         let mut host_ports = 0;
+        // The other ports lead into the fabric: they have neither credits nor a host.
         for (host, place) in own {
             let port = usize::from(place.port);
             let rate = ports[port].bits_per_second();
@@ -192,10 +193,12 @@ impl Leaf {
         Leaf {
             spec: spec.clone(),
             classes,
+            // One virtual output queue for each host of the fabric and class.
             voqs: vec![Voq::default(); wiring.places.len() * classes],
             credits,
             hosts,
             aheads: vec![Ahead::default(); ports.len()],
+            // One reassembly for each sending leaf, own host port and class.
             assemblies: vec![Assembly::default(); leaves * host_ports * classes],
             slots: Slots::default(),
             spray: Spray::new(spec.spray, leaves, *seed, name),

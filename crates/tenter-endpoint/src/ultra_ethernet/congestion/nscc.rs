@@ -268,11 +268,14 @@ impl Flow {
         in_flight: u64,
     ) -> bool {
         let mut ignores = false;
+        // Packets that were in flight at the last cut say nothing about the window that it has
+        // left.
         if self.ignored < self.to_ignore && marked {
             ignores = true;
         } else if self.quick_adapt_after.is_none_or(|after| now > after) {
             let has_reason = self.asks_to_adapt || delay > rules.target * 4;
             let is_little = self.achieved < self.most >> rules.gate;
+            // The first period has no beginning, so its bytes are no reason for a cut.
             if self.quick_adapt_after.is_some() && has_reason && is_little {
                 self.window = self.achieved.max(rules.link.full);
                 self.to_ignore = in_flight;

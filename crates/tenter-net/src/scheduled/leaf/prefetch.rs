@@ -134,6 +134,8 @@ impl VoqLeaf {
             match self.about(packet, input) {
                 About::Packet(queue) => leaf.voqs[queue].prefetch_back(&leaf.slots),
                 About::Credit(queue, to) => {
+                    // A credit sends from the front of its queue, over the link that is next in
+                    // turn; `peek` does not take the turn.
                     let candidates = routing.candidates(self.chassis.index, packet.destination);
                     let next = leaf.spray.peek(usize::from(to), candidates.len());
                     if let Some(&port) = candidates.get(next) {
