@@ -177,6 +177,8 @@ impl Messages {
             posted: at,
             ..message
         };
+        // Places of closed messages are used again, so memory grows to the most that are open at
+        // once.
         let id = if let Some(free) = self.free.pop() {
             self.all[free] = message;
             free

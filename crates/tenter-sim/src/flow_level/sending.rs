@@ -32,6 +32,7 @@ impl FlowDriver {
         for queue_pair in 0..plan.job.queue_pairs {
             let slot = posted.first.after(u32::from(queue_pair));
             let pair = self.first_pairs[posted.job][posted.rank].after(slot.number());
+            // Neither ends nor hash of a queue pair ever change, so its path is found once.
             if self.messages.way(pair).is_none() {
                 let of = QueuePairId::of(posted.job, &transfer, lane, queue_pair);
                 self.find_way(pair, plan.job.ends(&transfer), context.hash(of), now);
@@ -44,6 +45,8 @@ impl FlowDriver {
             };
             let message = Message::new(key, turn, pair, bytes, self.frames(bytes));
             let (id, is_first) = self.messages.post(message, posted.at);
+            // A queue pair sends one message at a time; later ones begin when those before them
+            // end.
             if is_first {
                 self.begin(id, now);
             }

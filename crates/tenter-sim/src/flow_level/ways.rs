@@ -372,6 +372,7 @@ impl Ways {
                 part,
                 stage: place as u8,
             };
+            // Sorted, so that every run numbers the bundles alike.
             let mut alike: BTreeMap<(u64, Weight), Vec<LinkId>> = BTreeMap::new();
             for &(end, weight) in stage {
                 let rate = net.topology.cable(end.node, end.port).rate;
@@ -380,6 +381,8 @@ impl Ways {
             }
             for ((rate, weight), links) in alike {
                 let weight = weight.times(tax);
+                // A link is loaded alone or in one bundle, never both: `MixedLoads` tells the
+                // caller to do without bundles.
                 if links.len() == 1 || self.has_no_bundles {
                     for link in links {
                         self.load_alone(link)?;

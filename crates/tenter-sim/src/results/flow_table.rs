@@ -552,6 +552,7 @@ fn flow_row(
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let [from, to] = plan.job.ends(transfer);
     let frames = u64::from(received.frames);
+    // Packets carry their time of sending modulo 0.549 s, so a longer flow has no known latencies.
     let is_known = knows_latency(context, sent, received);
     let latency = |ps: u64| is_known.then(|| Time::from_ps(ps));
     FlowRow {

@@ -109,6 +109,7 @@ impl FlowTally {
 
     /// Makes a row for all flows, then one for each tenth that has sizes.
     pub(crate) fn rows(&self, job: u32, name: &str) -> Vec<FlowSizeRow> {
+        // The number of this bucket is never shown: the row of all sizes has none.
         let all = Bucket {
             number: 0,
             from: self.buckets.first().map_or(0, |bucket| bucket.from),

@@ -85,6 +85,7 @@ fn of_schedule<D: Driver>(
             ports: ports(driver, (from, plane), to, hash).collect::<Option<_>>()?,
         })
     });
+    // One transfer without a known path makes the whole schedule's paths unknown.
     paths.collect()
 }
 

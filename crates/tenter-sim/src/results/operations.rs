@@ -115,6 +115,8 @@ fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> Cr
         .map(|times| u128::from(times.exposed.ps()))
         .sum();
     let mean = sum / ranks.len().max(1) as u128;
+    // Of ranks that are equally long exposed the first one is named: `max_by_key` takes the last,
+    // hence the reversed number.
     let worst = (0..)
         .zip(ranks)
         .max_by_key(|&(rank, times)| (times.exposed, Reverse(rank)));
@@ -201,6 +203,7 @@ fn row(graph: &Graph, rank: u32, place: u32, log: &OperationLog) -> OperationRow
             "send"
         }
         Operation::Receive { peer, bytes, tag } => {
+            // A receive from any rank gets its peer from the message that it took.
             (row.peer, row.bytes, row.tag) = (known(log.sender.0).or(peer), bytes, tag);
             row.sent_by = known(log.sender.1);
             "receive"

@@ -17,6 +17,7 @@ pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
         };
         let record = switch.signal_record()?;
         let ports = 0..switch.ports().len() as u16;
+        // Pauses are counted by port and class, and the row has one sum.
         let classes = switch.classes().iter();
         let frames = classes.flat_map(|&class| {
             let ports = ports.clone();

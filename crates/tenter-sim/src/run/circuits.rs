@@ -147,6 +147,8 @@ impl Circuits {
         let switches = moves.iter().map(|of| of.rewiring.switch);
         world.moving.switches.extend(switches);
         match on_change {
+            // Routing avoids the circuits from now on; their light goes only when all frames under
+            // way have arrived.
             OnChange::Drain => {
                 let drained =
                     now.saturating_add(drain(world.driver, &mut world.routes, &moves, now));
@@ -154,6 +156,8 @@ impl Circuits {
                     self.decide(drained, Step::Darken(of));
                 }
             }
+            // The light goes at once. Until routing knows, frames still go to the dark ports and
+            // are lost.
             OnChange::Lose => {
                 for of in moves {
                     self.link_down(world, &of, Change::Down)?;
@@ -193,6 +197,7 @@ impl Circuits {
                     let cable = topology.cable_number(device.node, device.port);
                     world.routes.set_out(cable, false);
                 }
+                // Only now may this optical switch change again.
                 world.moving.switches.remove(&of.rewiring.switch);
             }
         }

@@ -168,6 +168,7 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
         let Some(host) = host(driver, on) else {
             continue;
         };
+        // A NIC has queue pairs of other ranks and jobs, too: only the slots of this rank count.
         let place = plan.places[rank];
         let end = place.send_base.after(plan.pairs.send_count(rank) as u32);
         let slots = place.send_base..end;
@@ -214,6 +215,7 @@ fn waiting_operations<D: Driver>(driver: &D, job: JobId) -> (Vec<String>, usize)
             continue;
         };
         let waiting = run.waiting(schedule);
+        // The limit is one for all ranks together.
         let told = waiting.len().min(LINES - lines.len());
         others += waiting.len() - told;
         for (operation, peer, tag) in &waiting[..told] {

@@ -110,6 +110,7 @@ impl<'a, D: Driver> World<'a, D> {
     ) -> Result<World<'a, D>, SimulationError> {
         let context = Arc::clone(&driver.fabric(0).context);
         let first = |plan: &JobPlan| JobState {
+            // A job behind another one starts when that ends, as `followers` knows.
             next_start: (plan.has_turn(0) && plan.job.after.is_none())
                 .then(|| plan.first_start(Instant::START)),
             ..JobState::default()

@@ -21,11 +21,14 @@ impl Host {
         };
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
         let bytes = scope.schedules.of(here.job).transfer(id).bytes;
+        // Most hosts carry nothing within their domain, so ports are made when the first transfer
+        // needs one.
         if self.scale_up.is_empty() {
             let ports = (0..context.npus_per_nic).map(|_| ScaleUpPort::default());
             self.scale_up = ports.collect();
         }
         let port = &mut self.scale_up[usize::from(here.npu)];
+        // A port sends one transfer after the other.
         let start = now.max(port.free_at);
         port.free_at = start.saturating_add(domain.time_of(bytes));
         port.sending.push_back(Carried {

@@ -98,6 +98,8 @@ impl Moment {
             releases: released
                 .map(|next| {
                     (
+                        // Steps are the same if they release transfers at the same distance, so
+                        // numbers are relative.
                         next.wrapping_sub(by),
                         way(next),
                         schedule.dependencies(next),
