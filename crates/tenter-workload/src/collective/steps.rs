@@ -345,6 +345,8 @@ struct Table {
 
 impl Table {
     fn new(steps: &[StepSpec], order: &[u32]) -> Table {
+        // Identifiers follow the order in which steps can run, places the order in which the user
+        // lists them.
         let mut of_place = vec![0; steps.len()];
         for (&place, id) in order.iter().zip(0_u32..) {
             of_place[place as usize] = id;
@@ -362,6 +364,7 @@ impl Table {
                 .map(|&other| table.of_place[other as usize]);
             let mut after: Vec<u32> = after.collect();
             after.sort_unstable();
+            // A step may be listed twice as a reason to wait, and counts once.
             after.dedup();
             for &other in &after {
                 table.transfers[other as usize].released.push(id);

@@ -226,6 +226,7 @@ impl FlowSchedule {
             slots = slots.saturating_add(way.parallel);
             first.push(slots);
         }
+        // A closed loop draws no receivers, so it needs neither list.
         let (mut senders, mut ways_to) = (Vec::new(), Vec::new());
         if workload.is_open() {
             senders = workload.senders();
@@ -327,6 +328,7 @@ impl FlowSchedule {
         sender.on_way[way] += 1;
         let index = ways.start + way;
         let lanes = self.workload.ways[index].parallel;
+        // Flows of a way take its lanes in turn; the identifiers of one slot are `slots()` apart.
         let slot = self.first[index] + nth % lanes;
         let id = (nth / lanes).checked_mul(self.slots())?.checked_add(slot)?;
         Some((at, id))

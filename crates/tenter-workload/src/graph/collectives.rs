@@ -96,6 +96,7 @@ impl Collectives {
         if self.groups[group as usize].number(rank).is_none() {
             return Err(GraphError::NotInGroup { rank, group });
         }
+        // The next number is taken only if no rank of the group has been here before.
         let next = self.list.len() as u32;
         let number = *self.of_group.entry((group, nth)).or_insert(next);
         if number == next {
@@ -108,6 +109,7 @@ impl Collectives {
             });
             return Ok(number);
         }
+        // The first rank has defined the collective: this one must agree with it.
         let (_, first, of_first) = self.get(number);
         if (first, of_first) == (kind, bytes) {
             return Ok(number);

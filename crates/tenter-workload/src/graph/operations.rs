@@ -221,6 +221,8 @@ impl Operations {
                 let bytes = || self.bytes_of(message);
                 Operation::Receive {
                     peer: Some(message.src),
+                    // A receive takes what was sent; one that asked for another size has it in
+                    // `expected`.
                     bytes: self.expected(index).unwrap_or_else(bytes),
                     tag: Some(stored.tag()),
                 }

@@ -133,6 +133,7 @@ impl Sink for Emitter<'_, '_, '_> {
         self.flush();
         let front = self.program.front().to_vec();
         let place = match self.exchanges.rotation(layer) {
+            // Evenly spread tokens give every rank the same share, so the usual all-to-all does.
             None => {
                 let name = CollectiveName::AllToAll;
                 self.program

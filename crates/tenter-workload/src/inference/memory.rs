@@ -95,6 +95,8 @@ fn check_pool(of: &Inference, pool: &Pool) -> Checked<()> {
     if needs.all() <= has {
         return Ok(());
     }
+    // As many batches as stages are under way at once, and each holds keys and values of its
+    // requests.
     let pp = u64::from(pool.grid.size.pp);
     let left = has.saturating_sub(needs.weights);
     let fits = left / needs.of_request.max(1) / pp;

@@ -390,6 +390,8 @@ impl OfRank<'_> {
                 let gathered = self.tensor_before(program, &front)?;
                 program.also_after(gathered.as_slice());
                 program.compute(block.all().forward, purpose);
+                // Each rank has a part of the vocabulary only, so the losses are summed over the
+                // tensor-parallel group.
                 let name = CollectiveName::AllReduce;
                 program.collective(self.groups.tensor, name, self.sizes.losses)?;
             }
@@ -495,6 +497,7 @@ impl OfRank<'_> {
         [before, core, after]: [f64; 3],
         purpose: Purpose,
     ) -> Built<()> {
+        // Uneven tokens make the core longer or shorter at this rank than even ones.
         let core = core * self.load(BlockKind::Experts);
         program.compute(before, purpose);
         let is_beside = self.training.spec.overlap.ep;
@@ -510,6 +513,8 @@ impl OfRank<'_> {
             vec![computed]
         };
         let returned = self.exchange(program, Way::Back, purpose, &after_core)?;
+        // Beside computing, the way back begins with the experts and not behind them, as with fine
+        // chunks.
         if let Some(place) = returned.filter(|_| is_beside) {
             program.after_start(place, computed);
         }
@@ -546,6 +551,7 @@ impl OfRank<'_> {
         block: &Block,
         splits: bool,
     ) -> Built<()> {
+        // Where passes are split, gradients of weights are computed later, as a pass of their own.
         let weights = if splits { 0.0 } else { block.all().weights };
         match block.kind {
             BlockKind::Embedding => {
@@ -562,6 +568,7 @@ impl OfRank<'_> {
             }
             BlockKind::Experts => {
                 let with_weights = |of: Passes| of.input + if splits { 0.0 } else { of.weights };
+                // The forward pass in reverse: gradients come in where results went out.
                 let passes = [block.after, block.core, block.before].map(with_weights);
                 self.experts(program, passes, Purpose::Backward)?;
             }

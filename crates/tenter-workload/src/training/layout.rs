@@ -57,6 +57,8 @@ impl Training {
             chunks: spec.chunks(),
             micro_batches,
         };
+        // An interleaved schedule takes micro-batches through each part of the model in groups of
+        // `pp`.
         if pipeline.chunks > 1 && !micro_batches.is_multiple_of(spec.pp) {
             let what = format!(
                 "are {micro_batches}, and an interleaved schedule has a multiple of `pp` ({}) of them",
@@ -208,6 +210,7 @@ fn grid(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Grid> {
             };
             return wrong("dp", what, remedy);
         }
+        // Where both are given, they agree: the case above has refused all others.
         (Some(dp), _) => dp,
         (None, Some(ranks)) => {
             if !u64::from(ranks).is_multiple_of(of_model) {

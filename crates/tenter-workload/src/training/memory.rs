@@ -218,6 +218,7 @@ fn remedy(training: &Training, has: f64) -> String {
     if fits(&single) {
         return "leave `micro_batches` out, with which it fits".to_owned();
     }
+    // The smallest factor first, and stages before tensor parallelism, which communicates more.
     for factor in [2, 4, 8, 16, 32, 64] {
         for key in ["pp", "tp"] {
             let more = more_ways(training, key, factor);

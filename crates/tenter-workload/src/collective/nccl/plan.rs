@@ -216,6 +216,8 @@ pub(in crate::collective) fn ideal(schedule: &dyn Schedule, switch: &IdealSwitch
         return switch.share();
     }
     let mut ports = vec![[Time::ZERO; 2]; schedule.ranks() as usize];
+    // A pass in the order of dependencies: a transfer is taken once all that it waits for have
+    // been.
     let mut missing: Vec<u32> = (0..count).map(|id| schedule.dependencies(id)).collect();
     let mut ready = vec![schedule.start_up(); count as usize];
     let mut next: Vec<u32> = (0..count).filter(|&id| missing[id as usize] == 0).collect();
@@ -223,6 +225,7 @@ pub(in crate::collective) fn ideal(schedule: &dyn Schedule, switch: &IdealSwitch
     while let Some(id) = next.pop() {
         let transfer = schedule.transfer(id);
         let time = (switch.port_time)(transfer.bytes);
+        // A port sends and receives at once, so each direction has a sum of its own.
         for (way, rank) in [transfer.src, transfer.dst].into_iter().enumerate() {
             let port = &mut ports[rank as usize][way];
             *port = port.saturating_add(time);

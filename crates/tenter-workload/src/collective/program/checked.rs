@@ -139,6 +139,8 @@ fn check_numbers(parts: &ProgramParts) -> Result<(), ProgramError> {
     if steps > STEPS_MAX {
         return whole(format!("it has {steps} steps"), "give at most 1,048,576");
     }
+    // Every check on symbols costs time in proportion to the chunks moved, so these are bounded,
+    // too.
     let moved = parts.blocks.iter().flat_map(|block| &block.steps);
     let moved: u64 = moved
         .map(|step| u64::from(step.count) * (1 + step.sources.len() as u64))
@@ -165,6 +167,8 @@ fn check_slots(parts: &ProgramParts) -> Result<(), ProgramError> {
                 let (name, length) = match slot.buffer {
                     Buffer::Input => ("input", u64::from(input)),
                     Buffer::Output => ("output", u64::from(output)),
+                    // Programs do not declare how much scratch they need: only its largest size is
+                    // checked.
                     Buffer::Scratch => ("scratch buffer", CHUNKS_MAX),
                 };
                 let end = u64::from(slot.chunk) + u64::from(step.count);

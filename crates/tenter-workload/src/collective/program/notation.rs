@@ -102,6 +102,7 @@ fn write_step(step: &ProgramStep, out: &mut String) {
 pub fn read(text: &str) -> Result<Program, NotationError> {
     let mut lines = Lines::default();
     let mut parts: Option<ProgramParts> = None;
+    // A semicolon ends a line as well, so that one line of text can hold an algorithm.
     for (number, line) in text.split(['\n', ';']).enumerate() {
         let number = number + 1;
         let line = line.split('#').next().unwrap_or_default();

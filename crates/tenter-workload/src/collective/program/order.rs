@@ -172,6 +172,7 @@ impl Wired {
                 self.push(&mut connection.receives, step, parts, "receives", from)?;
             }
         }
+        // Ends meet once all steps are known, since a receive may be listed before its send.
         for (connection, ends) in &connections {
             self.meet_on(parts, *connection, ends)?;
         }
@@ -224,6 +225,7 @@ impl Wired {
             }
             self.sender[receive as usize] = Some(send);
         }
+        // The first one without a partner is named, on whichever side there are more.
         let (alone, what) = match (ends.sends.get(met), ends.receives.get(met)) {
             (Some(&send), _) => (
                 send,
@@ -326,6 +328,7 @@ pub(super) fn order(
             }
         }
     }
+    // Steps that were never ready wait for each other in a circle, or for one that does.
     if order.len() < count {
         return Err(deadlock(parts, wired, &waiting));
     }

@@ -371,6 +371,8 @@ impl Memory<'_> {
                 let strange = terms.iter().find(|term| !promised.contains(term));
                 let twice = terms.windows(2).find(|two| two[0] == two[1]);
                 match (twice, strange, lacks) {
+                    // A chunk that is promised unsummed has one term, so the two are shown beside
+                    // each other.
                     _ if promised.len() == 1 => {
                         format!("is {} in place of {}", had(&terms), had(&promised))
                     }
