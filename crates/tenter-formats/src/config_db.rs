@@ -337,6 +337,8 @@ fn field(entry: Entry, place: &str, problems: &Problems) -> Option<Field> {
     let text = match &entry.node.value {
         Value::Scalar { text, .. } => Some(text.clone()),
         Value::List(items) => {
+            // SONiC itself writes some lists as one text with commas: joined, both forms read
+            // alike.
             let texts = items.iter().map(|item| match &item.value {
                 Value::Scalar { text, .. } => Some(text.as_str()),
                 _ => None,

@@ -223,6 +223,7 @@ fn read_array<'t>(
         };
         let bytes = number(line, text)?;
         found.add(line, [src, dst], bytes)?;
+        // The file has one half of a symmetric matrix; a number on the diagonal has no other half.
         if symmetric && src != dst {
             found.add(line, [dst, src], bytes)?;
         }

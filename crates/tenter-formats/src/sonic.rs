@@ -73,6 +73,7 @@ pub fn import_sonic(
     }
     let fragment = yaml::parse_as("JSON", text, 0, 0, &problems).and_then(|root| {
         let database = ConfigDb::of(root, &TABLES, &problems);
+        // Problems of the database come first: they may change which port is chosen.
         if !problems.is_empty() {
             return None;
         }

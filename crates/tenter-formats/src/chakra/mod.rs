@@ -58,6 +58,7 @@ pub fn read(
             ImportError::new(Place::Json, what, remedy).in_file(of.name)
         })?;
     }
+    // One file stands for all ranks, so it is opened once and read once for each of them.
     if of_files == 1 {
         let name = files.name(0);
         let mut content = files.open(0).map_err(|error| error.in_file(name))?;
@@ -67,6 +68,7 @@ pub fn read(
         }
         return traces.finish();
     }
+    // A file is opened when its turn has come, so that one is in memory at a time.
     for rank in 0..ranks {
         let opened = files.open(rank as usize);
         let added = opened.and_then(|mut content| add(&mut traces, rank, &mut content, budget));

@@ -142,6 +142,7 @@ impl Matrix {
                 self.triggers_expected = Some(number(word, "a number of triggers", at)?);
                 Ok(())
             }
+            // The number is checked and not kept: failures are counted as they come, for a note.
             ("failures", Some(word)) => number(word, "a number of failures", at).map(|_| ()),
             _ => {
                 let what = format!("{} begins no line of the format", quote(words[0]));
@@ -218,6 +219,7 @@ impl Matrix {
             "id" => of.id = Some(number(value, "an id", at)?),
             "size" => flow.bytes = number(value, "a size in bytes", at)?,
             "start" => {
+                // The unit of starts is known only when all lines are, so the word is kept.
                 self.starts.push((place, value.to_owned(), at));
                 of.is_started = true;
             }
@@ -280,6 +282,8 @@ impl Matrix {
             }
         };
         self.declared += 1;
+        // Connections may name a trigger before its declaration, so it may be there already,
+        // without a kind.
         let before = self.named(id, at).fires.replace(fires);
         if before.is_some() {
             let what = format!("trigger {id} is there twice");

@@ -66,6 +66,7 @@ impl Ended {
                     "and those before it wait for more than {PAIRS_MAX} flows together"
                 ));
             }
+            // One level of joins is resolved; each further one would multiply the pairs.
             if of_join.iter().any(|one| self.joins.contains(one)) {
                 return Err(format!(
                     "waits for operation {other}, which takes no time and waits for another such one"

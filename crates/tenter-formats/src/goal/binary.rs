@@ -205,6 +205,7 @@ impl Block<'_> {
         let cpu = u32::from(cpu);
         let wrong = |what: String| damaged(at, what);
         let kind = self.file.u8(at + 4)?;
+        // Kind 3 is computing, whose field for bytes holds nanoseconds.
         if kind != 3 && bytes > MESSAGE_MAX {
             return Err(wrong(format!("a message of {bytes} bytes is beyond 2^50")));
         }

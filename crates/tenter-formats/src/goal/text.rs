@@ -172,6 +172,7 @@ impl<'l, 't> Block<'l, 't> {
             let what = format!("`{}` stands where a label is expected", other.shown());
             return Err(ImportError::new(other.place(), what, "write a label"));
         }
+        // The second label may stand further on, so waits are resolved at the end of the rank.
         self.waits.push((token, other, next.is("irequires")));
         Ok(())
     }
@@ -210,6 +211,7 @@ impl<'l, 't> Block<'l, 't> {
             };
             return Ok(collected.send(&mut self.rank, peer, bytes, tag, options.cpu));
         }
+        // A receive from any rank names no peer that could be wrong.
         if let Some(peer) = peer.filter(|&peer| peer >= collected.ranks) {
             let what = format!("there is no rank {peer} of {}", collected.ranks);
             return Err(ImportError::new(word.place(), what, "correct the rank"));

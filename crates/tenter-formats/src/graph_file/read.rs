@@ -28,6 +28,7 @@ pub fn read<'c>(content: impl Into<Content<'c>>, budget: &Budget) -> Read<Graph>
     let allowed = budget.read(content.length());
     allowed.map_err(|over| ImportError::of(Place::Byte(0), over))?;
     let head = content.part(0, MAGIC.len() as u64)?;
+    // The last byte is the version, all before it say that this is a graph.
     let is_graph = head.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]);
     let version = head.get(MAGIC.len() - 1).copied();
     let versions = [Some(VERSION_WITHOUT_TIMES), MAGIC.last().copied()];
@@ -281,6 +282,7 @@ impl File<'_> {
             }
             head::COLLECTIVE => {
                 let which = self.u32("a collective")?;
+                // Collectives stand before all ranks in the file, so the list is complete here.
                 if which as usize >= collectives.len() {
                     return Err(self.damaged("a rank runs a collective that there is not"));
                 }

@@ -104,6 +104,7 @@ fn operation(graph: &Graph, rank: u32, place: u32, before: &mut u32, out: &mut O
         Operation::Collective { .. } => head::COLLECTIVE,
     };
     let followers = graph.followers(rank, place).count();
+    // Most operations follow on the stream of the one before: then the file says nothing of it.
     if stream != *before {
         head |= head::STREAM;
     }

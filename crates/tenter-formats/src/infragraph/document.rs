@@ -362,6 +362,7 @@ fn device(part: &Part<'_>, transfers: &mut u64) -> Read<Device> {
 fn refuse_others(root: &Part<'_>) -> Read<()> {
     let stale = "this is InfraGraph 1; write it as version 3 has it, with `edges` of two ends each, \
                  or let its package convert it";
+    // Other versions and networkx are told by keys of theirs, so that the remedy fits.
     if root.node.entry("connections").is_some() {
         return Err(wrong(
             root.place("connections"),

@@ -412,6 +412,7 @@ impl Hosts {
         for ((copy, _), wires) in nics {
             *cables.entry(*copy).or_default() += wires.len();
         }
+        // Names have the component only where some instance has several server cables.
         let several = cables.values().any(|count| *count > 1);
         for ((copy, path), wires) in nics {
             let (instance, _) = infrastructure.instance(*copy);

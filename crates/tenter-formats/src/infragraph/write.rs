@@ -101,6 +101,8 @@ fn notes(topology: &Topology) -> Vec<String> {
             .map(|peer| peer.node.number())
             .collect()
     };
+    // An import finds tiers by distances from hosts, as the format has none; see which would
+    // differ.
     let peers: Vec<Vec<u32>> = topology.node_ids().map(peers).collect();
     let distances = reached(&peers, topology.host_ids().map(HostId::number).collect());
     let others = topology.switch_nodes().filter(|&node| {

@@ -187,6 +187,7 @@ impl<'d> Visitor<'d> for Document<'_> {
                     self.takes.distributed(&info);
                 }
                 other => {
+                    // A list of nodes tells the other format of PyTorch, for the remedy below.
                     has_nodes |= other == "nodes";
                     map.next_value::<IgnoredAny>()?;
                 }

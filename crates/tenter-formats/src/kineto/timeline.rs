@@ -93,6 +93,7 @@ pub(super) struct Rules {
 pub(super) fn operations(segments: &[Segment], calls: &[Recorded], rules: Rules) -> RankTrace {
     let mut order: Vec<usize> = (0..calls.len()).collect();
     order.sort_by_key(|&place| (calls[place].start, place));
+    // Times of a rank count from its first segment or call, whichever is earlier.
     let starts = segments.first().map(|segment| segment.start).into_iter();
     let origin = starts.chain(order.first().map(|&place| calls[place].start));
     let mut timeline = Timeline {
@@ -108,6 +109,7 @@ pub(super) fn operations(segments: &[Segment], calls: &[Recorded], rules: Rules)
     let mut segments = segments.iter().peekable();
     for place in order {
         let call = &calls[place];
+        // What was computed before the call began comes before it in the order of operations.
         while let Some(segment) = segments.next_if(|segment| segment.start < call.start) {
             timeline.compute(segment);
         }

@@ -180,6 +180,8 @@ fn pass(
         let block = of.name.block;
         Some(StepName { block, step })
     });
+    // The first block waits for the last step of all others; the others then wait for its step
+    // alone.
     let mut after: Vec<StepName> = last.collect();
     let mut first: Option<StepName> = None;
     for &place in places {
@@ -238,6 +240,7 @@ fn until_barrier(
         };
         let buffers = operation.sources.iter().chain(&operation.targets);
         let chunks = buffers.map(|(.., size)| u64::from(*size)).sum();
+        // The budget is taken before the operation is run, whose cost grows with its chunks.
         meetings.budget.chunks(chunks, json.name())?;
         operation.run(json, &mut of.taken, blocks, meetings)?;
         Budget::steps(blocks.count(), json.name())?;

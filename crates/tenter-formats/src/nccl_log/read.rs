@@ -61,6 +61,7 @@ pub fn read(
         let file = log.processes.get(place).map_or(0, |process| process.file);
         error.in_file(name_of(file))
     })?;
+    // Where one recording stands for all ranks, its calls are converted once.
     let once = if traces.is_repeated() {
         1
     } else {
@@ -72,6 +73,7 @@ pub fn read(
         let found = recorded(rank, place, process, &groups, &mut traces);
         calls.push(found.map_err(|error| error.in_file(name_of(process.file)))?);
     }
+    // Logs may end at different calls; only those that all ranks have make whole collectives.
     keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let own = if traces.is_repeated() {

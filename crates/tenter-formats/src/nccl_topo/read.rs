@@ -80,6 +80,7 @@ fn cabled(devices: &Devices<'_>, notes: &mut Vec<String>) -> Vec<usize> {
         }
     }
     let name = |place: &usize| devices.nics[*place].name.as_str();
+    // GPUs with the same nearest NICs are named together in one note.
     let mut groups: Vec<(Vec<String>, &[usize])> = Vec::new();
     let mut group_of: BTreeMap<&[usize], usize> = BTreeMap::new();
     for (gpu, places) in nearest.iter().enumerate() {
@@ -99,6 +100,7 @@ fn cabled(devices: &Devices<'_>, notes: &mut Vec<String>) -> Vec<usize> {
     if !near.is_empty() {
         notes.push(format!("the nearest NICs are {}", near.join("; ")));
     }
+    // A NIC that no GPU is nearest to carries no rail, so it has no place in the order.
     let far = (0..devices.nics.len()).filter(|place| !known.contains(place));
     let far: Vec<&str> = far.map(|place| devices.nics[place].name.as_str()).collect();
     if !far.is_empty() {

@@ -376,6 +376,7 @@ impl File {
                 hosts[node as usize].push(graph.host(name, self.end));
             }
             most += 1;
+            // Nodes with further links get a further host in the next round.
             left.retain(|node| links[*node as usize] > most);
         }
         let first = nodes().count();

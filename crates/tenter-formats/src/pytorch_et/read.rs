@@ -67,6 +67,7 @@ pub fn read(
         let wrong = |wrong: Wrong| wrong.at(Place::Json).in_file(&head.file);
         calls.push(found.map_err(wrong)?);
     }
+    // Traces may end at different collectives; only those that all ranks have are kept.
     keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let trace = one_after_another(&calls[place], |_| Time::ZERO);

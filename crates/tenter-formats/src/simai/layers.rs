@@ -218,6 +218,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
 /// Reads a collective; `None` without kind or bytes. Suffixes name other groups than `usual`.
 fn communication(word: &str, bytes: &str, usual: Group, at: usize) -> Read<Option<Communication>> {
     let bytes = number(bytes, "a size in bytes", Place::Line(at))?;
+    // The longer suffix first, as it ends in the shorter one.
     let (name, group) = match word.strip_suffix("_DP_EP") {
         Some(name) => (name, Group::DataOfExperts),
         None => match word.strip_suffix("_EP") {
