@@ -187,6 +187,7 @@ impl<'t> Loads<'t> {
         let leaf = routing.attachment(from);
         for (port, more) in shares(routing.others(leaf, to), amount) {
             let next = self.pass(leaf, port, more);
+            // Only the number of links still to go is needed, and that is equal for all candidates.
             let (mut links, mut at) = (0, next);
             while let Some(port) = routing.candidates(at, to).first() {
                 if at == routing.attachment(to) {

@@ -69,6 +69,7 @@ impl Topology {
             ..
         } in self.switch_capacities()
         {
+            // Switches come in the order of their numbers, so tiers are put in place by search.
             let place = tiers.partition_point(|known| known.tier < tier);
             if tiers.get(place).is_none_or(|known| known.tier != tier) {
                 tiers.insert(

@@ -195,6 +195,7 @@ impl Topology {
             let last = switch.ports.len() - 1;
             return wrong(format!("has no port {port}; its ports are 0 to {last}"));
         }
+        // Sorted, a port that is named twice stands beside itself.
         ports.sort_unstable();
         let mut neighbours = ports.iter().zip(ports.iter().skip(1));
         if let Some((twice, _)) = neighbours.find(|(one, other)| one == other) {

@@ -346,6 +346,8 @@ impl Routing {
             let list: Vec<u16> = ports.map(|(port, _)| port).collect();
             let switch = topology.switch(route.switch);
             let seen = distance[switch] != Search::UNSEEN;
+            // A route whose cables are all out, or whose switch does not reach the host, is left
+            // out.
             if list.is_empty() || !seen {
                 continue;
             }
@@ -353,6 +355,7 @@ impl Routing {
             self.table[entry] = self.lists.intern(&list, self.table[entry]);
             changed = true;
         }
+        // Static routes may lengthen paths or close a loop, so lengths are found anew.
         if changed {
             self.walk_back(topology, to, distance)?;
         }
@@ -375,6 +378,7 @@ impl Routing {
                 continue;
             }
             for &port in self.candidates(switch, to) {
+                // Parallel cables count twice here, and are counted down twice below.
                 behind[topology.switch_behind(switch, port)].push(switch);
                 open[switch] += 1;
             }

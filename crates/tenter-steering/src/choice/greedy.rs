@@ -68,6 +68,7 @@ impl Chooser<'_> {
             let [one, other] = pair.map(|port| self.leaf_at(switch, port));
             Some((demand.between(one?, other?), switch, pair))
         });
+        // Of equal demands the first place counts, so that the choice is the same in every run.
         let (_, switch, pair) = taken.min()?;
         let home = |port: u16| Some((port, self.home.circuit(OpticalPlace { switch, port })?));
         Some(Rewiring {

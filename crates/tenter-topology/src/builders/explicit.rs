@@ -225,6 +225,7 @@ impl ExplicitRoute {
         if at == to {
             return Err("starts where it ends; name two different switches".to_owned());
         }
+        // Traffic ends at hosts, so a route to a switch without any would never be used.
         if !topology
             .neighbours(to)
             .any(|peer| topology.is_host(peer.node))

@@ -318,6 +318,7 @@ impl FatTree {
             self.aggs_per_pod,
             self.links_per_leaf_agg,
         ]);
+        // Planes share the hosts, and each has switches and cables of its own.
         let planes = u128::from(self.planes.count());
         let aggs = product(&[self.pods(), self.aggs_per_pod]);
         let cables = hosts
@@ -354,6 +355,7 @@ impl FatTree {
             wiring.switch(format!("leaf{leaf}"), 0);
         }
         for agg in 0..aggs {
+            // Without a core the upper tier is the last one, whose switches are called spines.
             let name = match self.core {
                 Some(_) => format!(
                     "pod{}/agg{}",

@@ -115,6 +115,7 @@ impl LeafSpine {
         for spine in 0..self.spines {
             wiring.switch(format!("spine{spine}"), 1);
         }
+        // The order of cables gives ports their numbers: hosts first, then spines.
         for host in 0..hosts {
             let leaf = NodeId::new(hosts + self.leaf_of(host));
             wiring.connect(NodeId::new(host), leaf, 1, self.host_rate, self.host_delay);
@@ -184,6 +185,7 @@ impl LeafSpine {
             if links.is_none() && rate.is_none() {
                 return Err(TopologyError::OverrideEmpty { leaf, spine });
             }
+            // Without cables there is nothing that could have the rate.
             if links == Some(0) && rate.is_some() {
                 return Err(TopologyError::OverrideRateWithoutLinks { leaf, spine });
             }

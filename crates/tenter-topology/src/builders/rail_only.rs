@@ -66,6 +66,8 @@ impl RailOnly {
             ("uplink_rate", self.uplink_rate),
         ])?;
         let leaves = self.leaves_per_rail();
+        // A rail is a network of its own: several leaves without spines would be cut off from each
+        // other.
         if leaves > 1 && self.spines_per_rail == 0 {
             return Err(TopologyError::Parameter {
                 parameter: "spines_per_rail",

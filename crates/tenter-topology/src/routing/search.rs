@@ -37,6 +37,7 @@ impl SwitchGraph {
 
     /// Builds the graph from the cables that are in use.
     pub(super) fn without(topology: &Topology, is_out: &[bool]) -> SwitchGraph {
+        // Where each switch is a region by itself, the search needs no regions.
         let regions = if topology.is_region_each() {
             ById::default()
         } else {
