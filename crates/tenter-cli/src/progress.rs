@@ -83,6 +83,7 @@ impl Terminal {
         if elapsed < QUIET_S || (!is_terminal && elapsed < self.next_line_s) {
             return;
         }
+        // Counting the hops to come takes time: it happens once, and only in trials that last.
         let foretold = *self
             .foretold
             .get_or_insert_with(|| at.expected_packet_hops());
@@ -101,6 +102,7 @@ impl Terminal {
             line.set_position((done.unwrap_or(0.0) * BAR as f64) as u64);
             line.set_message(message);
         } else {
+            // A file or a pipe cannot draw a bar anew, so it gets a line now and then.
             let percent = done.map_or_else(|| "?".to_owned(), |done| format!("{:.0}", done * 1e2));
             say(&format!("{percent} %  {message}\n"));
             self.next_line_s = elapsed + LINE_EVERY_S;

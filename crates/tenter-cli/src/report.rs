@@ -108,6 +108,7 @@ fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     let read =
         |folder: &PathBuf| read_answers(folder).map_err(|error| Failure::input(error.to_string()));
     let found: Vec<Option<Answers>> = folders.iter().map(read).collect::<Result<_, _>>()?;
+    // Folders of trials are no mistake here: the caller reads those.
     if found.iter().all(Option::is_none) {
         return Ok(None);
     }

@@ -217,6 +217,7 @@ fn csv(workspace: &Workspace, trials: &[WorkspaceTrial]) -> Result<String, Failu
     let mut text = COLUMNS.join(",") + "\n";
     for trial in trials {
         let mut row = document(workspace, trial)?;
+        // CSV has no lists: tags are one cell with spaces between.
         row["tags"] = trial.tags.join(" ").into();
         let cells = COLUMNS.map(|column| match &row[column] {
             Value::Null => String::new(),

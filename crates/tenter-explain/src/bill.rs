@@ -94,6 +94,7 @@ fn nics(plan: &Plan) -> Vec<(f64, u64)> {
 
 fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
     let topology = &plan.topology;
+    // Switches of a tier whose ports are alike share a line.
     let mut alike: BTreeMap<(u8, BTreeMap<Rate, u64>), u64> = BTreeMap::new();
     for switch in topology.switch_nodes() {
         let mut ports: BTreeMap<Rate, u64> = BTreeMap::new();
@@ -203,6 +204,7 @@ fn not_known(plan: &Plan) -> Vec<String> {
             open.push(format!("the power of `{}`", device.name));
         }
     }
+    // Several tiers may have the same device.
     open.dedup();
     let rest = match plan.power {
         None => "the power of NICs, cables, optics, fans and power supplies",

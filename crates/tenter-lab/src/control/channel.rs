@@ -127,6 +127,8 @@ fn accept_within(
     if start != GREETING {
         return Err(ChannelError::Protocol);
     }
+    // Both sides put a random number into the codes, so a recorded greeting opens no second
+    // connection.
     let own = random::<NONCE_BYTES>()?;
     stream.write_all(&own)?;
     stream.write_all(&secret.code(&[AGENT, other, &own]))?;
@@ -135,6 +137,7 @@ fn accept_within(
     if !secret.fits(&[COORDINATOR, other, &own], &code) {
         return Err(ChannelError::NotAuthentic);
     }
+    // Each direction has a key of its own: a message cannot be sent back to where it came from.
     let to_agent = secret.key(&[TO_AGENT, other, &own]);
     let to_coordinator = secret.key(&[TO_COORDINATOR, other, &own]);
     ends(stream, to_agent, to_coordinator)

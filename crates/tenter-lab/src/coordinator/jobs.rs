@@ -35,6 +35,7 @@ impl JobRun {
     pub(super) fn all(plan: &Plan, turns: impl Fn(JobId) -> u32) -> Vec<JobRun> {
         let jobs = (0..).map(JobId::new).zip(&plan.jobs);
         jobs.map(|(job, of)| {
+            // An agent answers once for its host, however many ranks of the job are there.
             let mut hosts: Vec<usize> = of.hosts.iter().map(|host| host.index()).collect();
             hosts.sort_unstable();
             hosts.dedup();

@@ -151,6 +151,7 @@ impl Trial<'_> {
             segmentation: trial.lab.keys.segmentation,
             data_path: trial.lab.keys.data_path,
         };
+        // Agents have clocks of their own, on which the common epoch is another number for each.
         for index in 0..self.agents.all.len() {
             let opening = Opening {
                 host: index as u32,

@@ -42,6 +42,7 @@ type Leaves = BTreeMap<(String, Option<String>), BTreeMap<String, u64>>;
 /// Returns the reason why the text is not understood, or that it has no counters.
 pub(super) fn read(text: &str) -> Result<Snapshot, Fault> {
     let mut leaves = Leaves::new();
+    // gnmic prints one document for each answer, without a list around them.
     for document in Deserializer::from_str(text).into_iter::<Value>() {
         let document = document.map_err(|error| {
             Fault::at(

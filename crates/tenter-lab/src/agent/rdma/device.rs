@@ -342,6 +342,8 @@ impl Verbs for Device {
 
     fn connect(&mut self, slot: Slot, offer: &[u8]) -> Result<(), String> {
         let peer = QueuePairOffer::of(offer)?;
+        // A queue pair must be able to receive before it may send: the device refuses any other
+        // order.
         let mut attributes = self.ready_to_receive(&peer);
         let queue_pair = self.queue_pairs.get_mut(&slot);
         let queue_pair = queue_pair.ok_or_else(|| format!("there is no {slot:?} to connect"))?;

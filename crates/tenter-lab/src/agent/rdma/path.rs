@@ -174,6 +174,7 @@ impl RdmaPath {
         host: &RealHost,
         arrivals: &mut Vec<Packet>,
     ) -> Result<u64, String> {
+        // Taken out for the loop, which borrows all of `self`; its memory is used again.
         let mut completions = std::mem::take(&mut self.completions);
         self.device.poll(&mut completions)?;
         for completion in completions.drain(..) {
@@ -185,6 +186,8 @@ impl RdmaPath {
                     bytes,
                     status: Status::Success,
                 } => {
+                    // The message has used up a posted receive: a new one takes its place at once,
+                    // so that the device never runs out.
                     self.device.post_receives(slot, 1)?;
                     self.received(slot, immediate, bytes, now, host, arrivals);
                 }
