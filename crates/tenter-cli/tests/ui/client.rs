@@ -67,7 +67,7 @@ impl Server {
         Server::of(tenter(folder, &arguments))
     }
 
-    /// A server with so much address space.
+    /// A server whose address space is limited.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_within(folder: &Folder, kibibytes: u64, more: &str) -> Server {
         let own = env!("CARGO_BIN_EXE_tenter");
@@ -76,6 +76,9 @@ impl Server {
         );
         let mut command = Command::new("sh");
         command.args(["-c", &line]).current_dir(folder.path());
+        // The C library reserves 64 MB of address space for each thread that allocates, eight for
+        // each processor at most: on some machines, that alone would be more than the limit.
+        command.env("MALLOC_ARENA_MAX", "2");
         Server::of(command)
     }
 
