@@ -227,3 +227,89 @@ impl Fluid {
         certificate::check(&self.links, &self.population, &self.repair.shares)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenter_units::Rate;
+
+    /// Draws numbers by a seed.
+    struct Draw(u64);
+
+    impl Draw {
+        fn below(&mut self, bound: usize) -> usize {
+            let Draw(state) = self;
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (*state >> 33) as usize % bound
+        }
+
+        fn line(&mut self) -> FlowRate {
+            FlowRate::of_line(Rate::from_gbps(10 + self.below(90) as u64))
+        }
+    }
+
+    /// Begins and ends drawn flows and changes links, and returns all rates after each change.
+    fn rates_of_a_story(fluid: &mut Fluid, seed: u64) -> Vec<Vec<FlowRate>> {
+        let mut draw = Draw(seed);
+        let links: Vec<LinkId> = (0..10).map(|_| fluid.add_link(draw.line())).collect();
+        let mut alive: Vec<FlowId> = Vec::new();
+        let mut story = Vec::new();
+        for step in 0..60 {
+            let at = Instant::from_ps(step * 1_000);
+            for _ in 0..draw.below(4) {
+                let hops: Vec<(LinkId, Weight)> = (0..draw.below(3))
+                    .map(|_| (links[draw.below(10)], Weight::WHOLE))
+                    .collect();
+                let is_limited = draw.below(3) == 0;
+                let route = fluid.route(&hops);
+                alive.push(fluid.begin(FlowSpec {
+                    from: (links[draw.below(10)], Weight::WHOLE),
+                    route,
+                    to: links[draw.below(10)],
+                    limit: if is_limited {
+                        draw.line()
+                    } else {
+                        FlowRate::UNLIMITED
+                    },
+                    // None of them ends by itself within the story.
+                    amount: Amount::of_bytes(1 << 40),
+                }));
+            }
+            if alive.len() > 4 && draw.below(2) == 0 {
+                fluid.withdraw(alive.swap_remove(draw.below(alive.len())));
+            }
+            if draw.below(3) == 0 {
+                fluid.set_capacity(links[draw.below(10)], draw.line());
+            }
+            fluid.settle(at);
+            fluid
+                .check()
+                .unwrap_or_else(|what| panic!("seed {seed}, step {step}: {what}"));
+            story.push(alive.iter().map(|id| fluid.rate(*id)).collect());
+        }
+        story
+    }
+
+    #[test]
+    fn rates_that_are_found_anew_are_those_of_a_repair() {
+        for seed in 0..50 {
+            let repaired = rates_of_a_story(&mut Fluid::default(), seed);
+            for most_visits in [1, 2] {
+                let mut anew = Fluid::default();
+                anew.repair.most_visits = Some(most_visits);
+                assert_eq!(rates_of_a_story(&mut anew, seed), repaired, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tolerance_holds_while_links_change() {
+        for seed in 0..50 {
+            // The story checks the rates after each change.
+            let near = rates_of_a_story(&mut Fluid::tolerating(10_000), seed);
+            assert_eq!(near.len(), 60);
+        }
+    }
+}
