@@ -1,6 +1,6 @@
-//! Performs the first two walks of `docs/extending.md` on a copy of the tree: the patches beside
-//! the page apply. That the tree compiles then, and the scenarios of the new members run, is left
-//! to `make test-all`.
+//! Performs walks of `docs/extending.md` on a copy of the tree: the patches beside the page apply.
+//! That the tree compiles then, the scenarios of the new members run, and the new table is on every
+//! surface, is left to `make test-all`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,15 @@ const PARTS: [&str; 8] = [
     "scenarios",
     "studies",
 ];
-/// A patch for each walk, and the scenario that comes with it.
-const WALKS: [(&str, &str); 2] = [
+/// A patch for each walk, and a scenario that uses what it adds.
+const WALKS: [(&str, &str); 3] = [
     ("load-balancer", "let-flow"),
     ("congestion-control", "dctcp"),
+    ("table", "quickstart"),
 ];
+/// A query of the new table, and one with the same answer of a table that there is.
+const OF_NEW_TABLE: &str = "max(iterations.slowest_ns)";
+const OF_OLD_TABLE: &str = "max(collectives.completion_time_ns) where not warm_up";
 /// Lines of existing files that a walk may touch: one in the list, and what Rust asks for to see a
 /// new file.
 const LINES: usize = 4;
@@ -88,7 +92,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the workspace is there")
 }
 
-/// A copy of the tree with both patches applied.
+/// A copy of the tree with all patches applied.
 fn walked() -> Copy {
     let root = root();
     let copy = Copy::of(&root);
@@ -114,23 +118,17 @@ fn walked() -> Copy {
     copy
 }
 
-/// Where this test was compiled, with the dependencies: it is <target>/<profile>/deps/<name>.
-fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let target = test.ancestors().nth(3).expect("cargo puts tests there");
-    target.to_owned()
-}
-
-/// Builds the example that runs a scenario, with the features of all tests.
-fn build(copy: &Copy) {
+/// Builds the command, with the features of all tests, and returns its path.
+fn built(copy: &Copy) -> PathBuf {
     let ran = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--workspace", "--example"])
-        .args(["run_scenario", "--profile", "test", "--target-dir"])
-        .arg(target())
+        .args(["build", "--quiet", "--workspace", "--bin", "tenter"])
+        .args(["--profile", "test", "--target-dir"])
+        .arg(copy.0.join("target"))
         .args(unoptimised(&root()))
         .current_dir(&copy.0)
         .status();
     assert!(ran.expect("cargo runs").success(), "the tree compiles");
+    copy.0.join("target/debug/tenter")
 }
 
 #[test]
@@ -141,22 +139,33 @@ fn the_walks_of_the_guide_apply_and_are_short() {
 #[test]
 #[ignore = "compiles the tree; make test-all runs it"]
 fn the_walks_of_the_guide_lead_to_members_that_run() {
-    let (copy, target) = (walked(), target());
-    build(&copy);
-    let example = target.join("debug/examples/run_scenario");
-    for (_, scenario) in WALKS {
-        let output = Command::new(&example)
-            .arg(format!("scenarios/{scenario}.yaml"))
+    let copy = walked();
+    let tenter = built(&copy);
+    let run = |words: &[&str]| {
+        let output = Command::new(&tenter)
+            .args(words)
             .current_dir(&copy.0)
             .output();
         let output = output.expect("it was built");
-        let (text, error) = (
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr),
-        );
-        assert!(output.status.success(), "{scenario}: {error}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {error}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    for (walk, scenario) in WALKS {
+        let file = format!("scenarios/{scenario}.yaml");
+        let text = run(&["run", &file, "-o", &format!("out/{walk}")]);
         assert!(text.contains("digest "), "{scenario}: {text}");
     }
-    // The example of the tree itself is built anew by the tests that need it.
-    let _ = fs::remove_file(example);
+    // The new table has a file, and queries, sweeps and reports know it.
+    assert!(copy.0.join("out/table/iterations.parquet").is_file());
+    let asked = |query| run(&["query", "out/table", query, "--format", "csv"]);
+    let value = |query| asked(query).lines().nth(1).map(str::to_owned);
+    assert_eq!(value(OF_NEW_TABLE), value(OF_OLD_TABLE));
+    let sweep = format!(
+        "scenario: scenarios/quickstart.yaml\nreadings: [{{name: slowest, query: {OF_NEW_TABLE}}}]\n"
+    );
+    fs::write(copy.0.join("sweep.yaml"), sweep).expect("the copy can be written");
+    let swept = run(&["sweep", "sweep.yaml", "-o", "out/sweep"]);
+    assert!(swept.contains("slowest"), "{swept}");
+    run(&["report", "out/table", "-o", "out/table.html"]);
 }
