@@ -709,11 +709,11 @@ export interface components {
         ErrorBody: {
             error: components["schemas"]["ErrorText"];
         };
-        /** @description What is wrong and what to do. */
+        /** @description The problem and its remedy. */
         ErrorText: {
-            /** @description What to do about it. */
+            /** @description The remedy, where there is one. */
             help?: string | null;
-            /** @description What is wrong. */
+            /** @description The problem, in one sentence. */
             message: string;
             /** @description The problems of a scenario, one by one. */
             problems?: components["schemas"]["ProblemBody"][];
@@ -1174,9 +1174,9 @@ export interface components {
         PictureBody: {
             /** @description How to read it; empty where its axes say enough. */
             lead: string;
-            /** @description What a report has of the same picture; its `kind` says how it is drawn. */
+            /** @description Plot of the picture as a report has it; `kind` says how it is drawn. */
             plot: Record<string, never>;
-            /** @description What it is of. */
+            /** @description Title: the subject of the picture. */
             title: string;
         };
         /** @description Pictures of one kind. */
@@ -1224,13 +1224,13 @@ export interface components {
         /** @description The head of a column. */
         PrintedColumn: {
             name: string;
-            /** @description Whether its texts are numbers, which stand at the right. */
+            /** @description True if the texts of the column are numbers, which stand at the right. */
             number: boolean;
             unit: string;
         };
         /** @description A table of an answer. */
         PrintedTable: {
-            /** @description What its rows are of; empty where the section says it. */
+            /** @description Subject of the rows; empty where the section says it. */
             caption: string;
             columns: components["schemas"]["PrintedColumn"][];
             /** @description Texts, cell by cell. */
@@ -1247,13 +1247,13 @@ export interface components {
             end_column?: number | null;
             /** @description The line behind its last character. */
             end_line?: number | null;
-            /** @description What to write instead. */
+            /** @description The remedy: a text to write instead. */
             help?: string | null;
             /** @description The line of its first character. */
             line?: number | null;
-            /** @description What is wrong, in one sentence. */
+            /** @description The problem, in one sentence. */
             message: string;
-            /** @description Where, as text. */
+            /** @description Place of the problem, as text. */
             place: string;
         };
         /** @description How far a trial is. */
@@ -1340,12 +1340,12 @@ export interface components {
         };
         /** @description An answer as `tenter run` prints it. */
         SectionBody: {
-            /** @description What else must be said of it, a sentence each. */
+            /** @description Further remarks on the subject, a sentence each. */
             lines: string[];
-            /** @description What the tables leave out; empty where they are whole. */
+            /** @description Remark on parts that the tables leave out; empty where they are whole. */
             remark: string;
             tables: components["schemas"]["PrintedTable"][];
-            /** @description What it is about, with its main number. */
+            /** @description Subject of the section, with its main number. */
             title: string;
         };
         /** @description A series. */
@@ -1491,7 +1491,7 @@ export interface components {
                 data_packet_hops: number;
                 /** @description Digest of all flow completion times and counters, in hexadecimal. */
                 digest: string;
-                /** @description What drove the trial: `windowed` or `central` with packets, `flow` at flow level; `lab` where hosts of a lab were measured. */
+                /** @description Driver of the trial: `windowed` or `central` with packets, `flow` at flow level; `lab` where hosts of a lab were measured. */
                 engine: string;
                 /** @description Simulated time that was jumped over. (ns) */
                 jumped_ns: number;
@@ -1499,7 +1499,7 @@ export interface components {
                 jumped_packet_hops: number;
                 /** @description Periods of steady states that were jumped over. (periods) */
                 jumped_periods: number;
-                /** @description Jumps over them. (jumps) */
+                /** @description Jumps over periods of steady states. (jumps) */
                 jumps: number;
                 /** @description Visits of a node within a window. (visits) */
                 node_visits: number;
@@ -1515,7 +1515,7 @@ export interface components {
                 threads: number;
                 /** @description Wall time of the simulation proper. (s) */
                 wall_s: number;
-                /** @description Length of a window. (ps) */
+                /** @description Length of a window of simulated time. (ps) */
                 window_ps: number;
                 /** @description Windows in which at least one node was visited. (windows) */
                 windows: number;
@@ -1525,7 +1525,7 @@ export interface components {
             inference_pools?: Record<string, never>[];
             interference: Record<string, never>[];
             jobs: {
-                /** @description Whether the job is load for the others: it is not measured, and ends when they have ended. */
+                /** @description True if the job is load for the others: it is not measured, and ends when they have ended. */
                 background: boolean;
                 collectives: {
                     /** @description Algorithm bandwidth: size over completion time (hypercube: without a rank's own block); where lost frames are not sent again, of the share that arrived. Missing, like all that follows from it and like ideal times and ratios, for graphs of operations, whose messages are no single collective. (GB/s (10⁹)) */
@@ -1538,7 +1538,7 @@ export interface components {
                     collective: string;
                     /** @description Index of the collective (one entry of the size list) in the job's run order. */
                     collective_index: number;
-                    /** @description Whether every rank was done before the trial ended. */
+                    /** @description True if every rank was done before the trial ended. */
                     complete: boolean;
                     /** @description From the start of the first rank to the end of the last; missing when the trial ended before. (ns) */
                     completion_time_ns: number | null;
@@ -1600,10 +1600,10 @@ export interface components {
                     start_ns: number;
                     /** @description Data frames sent, retransmitted ones included. (frames) */
                     tx_frames: number;
-                    /** @description Whether this iteration is a warm-up, left out of comparisons. */
+                    /** @description True for warm-up iterations, which comparisons leave out. */
                     warm_up: boolean;
                 }[];
-                /** @description Whether the job was done before the trial ended. */
+                /** @description True if the job was done before the trial ended. */
                 complete: boolean;
                 /** @description Computing time of its ranks before the collectives that started. (ns) */
                 compute_ns: number;
@@ -1623,19 +1623,19 @@ export interface components {
                 job_name: string;
                 /** @description Leaves that its hosts span, over the fewest that could hold as many. */
                 leaf_fragmentation: number | null;
-                /** @description The same of pods: what stays connected without the highest tier. */
+                /** @description Pods that its hosts span, over the fewest that could hold as many; a pod is what stays connected without the highest tier. */
                 pod_fragmentation: number | null;
-                /** @description Ranks of the job. */
+                /** @description Ranks that take part in the job. */
                 ranks: number;
                 /** @description Bytes of the data frames accepted, those of flows under way at the end included. (bytes) */
                 rx_bytes: number;
-                /** @description The same over the time from the start of the job to its end, or to that of the trial; missing where that is none. (Gbit/s (10⁹)) */
+                /** @description These bytes over the time from the start of the job to its end, or to that of the trial; missing where that is none. (Gbit/s (10⁹)) */
                 rx_gbps: number | null;
                 /** @description Instant at which the job started; missing when the job that it waits for did not end. (ns) */
                 start_ns: number | null;
             }[];
             notes: {
-                /** @description What kind of note it is, a word of the list above that stays the same when the text is rephrased. */
+                /** @description Kind of note: a word of the list above that stays the same when the text is rephrased. */
                 code: string;
                 /** @description The key of the scenario that it is about, such as `fabric.switch.ecn`; empty where it is about the whole trial. */
                 place: string;
@@ -1667,7 +1667,7 @@ export interface components {
                 duplicate_frames: number;
                 /** @description How often such notices made a switch move a flow to another link, or a NIC give it another source port. */
                 flow_moves: number;
-                /** @description Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of `flows`. Those that were cut off, and continuous streams, are in none of the two. (flows) */
+                /** @description Flows (data chunks on queue pairs) completed, arrived and acknowledged: the rows of `flows`. Flows that were cut off, and continuous streams, are in neither. (flows) */
                 flows: number;
                 /** @description Data frames that the receivers gave up for lost, where nothing is sent again. (frames) */
                 given_up_frames: number;
@@ -1679,7 +1679,7 @@ export interface components {
                 lost_frames: number;
                 /** @description Frames marked with congestion experienced, once for each switch that marks them. (frames) */
                 marked_frames: number;
-                /** @description How long that port was stopped; 0 when none was. (ns) */
+                /** @description Time for which that port was stopped; 0 when none was. (ns) */
                 most_paused_ns: number;
                 /** @description The port that was stopped longest, summed over its classes, as `NODE:PORT`, and the first of several; missing when none was. */
                 most_paused_port: string | null;
@@ -1687,7 +1687,7 @@ export interface components {
                 nak_frames: number;
                 /** @description Frames dropped by the receive buffers of NICs. (frames) */
                 nic_dropped_frames: number;
-                /** @description How long NICs were stopped by their leaves, summed over NICs and classes. (ns) */
+                /** @description Time for which leaves stopped NICs, summed over NICs and classes. (ns) */
                 nic_paused_ns: number;
                 /** @description Notices of long queues that switches sent to other switches or to hosts. (frames) */
                 notice_frames: number;
@@ -1697,7 +1697,7 @@ export interface components {
                 pause_wire_percent: number;
                 /** @description Data frames sent again after a NAK, a report of trimming or a timeout. (frames) */
                 retransmitted_frames: number;
-                /** @description Bytes of those frames. (bytes) */
+                /** @description Bytes of the data frames accepted. (bytes) */
                 rx_bytes: number;
                 /** @description Data frames the NICs accepted. (frames) */
                 rx_frames: number;
@@ -1709,7 +1709,7 @@ export interface components {
                 signal_frames: number;
                 /** @description Pause frames that switches sent to hosts because of such signals, or of long queues of their own. (frames) */
                 signal_xoff_frames: number;
-                /** @description How long ports of switches were stopped by the other end, summed over ports and classes. (ns) */
+                /** @description Time for which the other ends stopped ports of switches, summed over ports and classes. (ns) */
                 switch_paused_ns: number;
                 /** @description Retransmission timeouts the senders had: with `RoCEv2` one for a queue pair, after which many frames may be sent again; with Ultra Ethernet one for each packet, which may be acknowledged while it waits for its turn and is not sent again then. (timeouts) */
                 timeouts: number;
@@ -1717,7 +1717,7 @@ export interface components {
                 trimmed_bytes: number;
                 /** @description Data frames whose payload switches have cut off for want of room. (frames) */
                 trimmed_frames: number;
-                /** @description Bytes of those frames. (bytes) */
+                /** @description Bytes of the data frames sent. (bytes) */
                 tx_bytes: number;
                 /** @description Data frames the NICs sent, retransmitted ones included; like the three that follow also those of flows without a row. (frames) */
                 tx_frames: number;
@@ -1866,7 +1866,7 @@ export interface components {
             done: number;
             /**
              * Format: double
-             * @description When it ended.
+             * @description Instant at which it ended, in seconds since 1970.
              */
             ended?: number | null;
             /** @description Why it failed. */
@@ -1878,14 +1878,14 @@ export interface components {
             failed: number;
             /**
              * Format: int64
-             * @description Its number.
+             * @description Number of the sweep in the workspace.
              */
             id: number;
             name: string;
             state: components["schemas"]["StateWord"];
             /**
              * Format: int64
-             * @description Trials.
+             * @description Trials that the sweep has.
              */
             total: number;
         };
@@ -2008,13 +2008,13 @@ export interface components {
         TrialRow: {
             /**
              * Format: double
-             * @description Its algorithm bandwidth in GB/s.
+             * @description Algorithm bandwidth of the collective in GB/s.
              */
             algbw_gbytes_per_s?: number | null;
             algbw_text?: string | null;
             /**
              * Format: double
-             * @description Its bus bandwidth in GB/s.
+             * @description Bus bandwidth of the collective in GB/s.
              */
             busbw_gbytes_per_s?: number | null;
             busbw_text?: string | null;
@@ -2048,12 +2048,12 @@ export interface components {
             hosts?: number | null;
             /**
              * Format: int64
-             * @description Its number.
+             * @description Number of the trial in the workspace.
              */
             id: number;
             /**
              * Format: double
-             * @description Its ideal time over its time, in percent.
+             * @description Ideal time of the collective over its time, in percent.
              */
             ideal_percent?: number | null;
             /** @description The three as `tenter run` prints them. */
@@ -2067,14 +2067,14 @@ export interface components {
              * @description The longest completion time of a measured job in nanoseconds.
              */
             jct_ns?: number | null;
-            /** @description The same as `tenter run` prints it. */
+            /** @description That time as `tenter run` prints it. */
             jct_text?: string | null;
             /**
              * Format: int64
              * @description Jobs.
              */
             jobs?: number | null;
-            /** @description What people call it. */
+            /** @description Name that people gave the trial. */
             name: string;
             /**
              * Format: double
@@ -2088,7 +2088,7 @@ export interface components {
              * @description When it began to run.
              */
             started?: number | null;
-            /** @description How far it is. */
+            /** @description State of the trial: queued, running, or how it ended. */
             state: components["schemas"]["StateWord"];
             /**
              * Format: int64
