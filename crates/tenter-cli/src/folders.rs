@@ -215,7 +215,11 @@ fn all<T: Clone>(found: &[Option<T>]) -> Option<Vec<T>> {
 
 /// Returns a path's last part, or the whole path if another one ends in the same.
 pub(crate) fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
-    let last = |path: &Path| path.file_name().map(ToOwned::to_owned);
+    // `.` and `..` have no name of their own.
+    let last = |path: &Path| match path.file_name() {
+        Some(name) => Some(name.to_owned()),
+        None => path.canonicalize().ok()?.file_name().map(ToOwned::to_owned),
+    };
     let alike = all
         .iter()
         .filter(|other| last(other.as_ref()) == last(folder));

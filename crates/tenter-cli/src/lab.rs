@@ -11,12 +11,12 @@ use tenter_lab::{
 use tenter_report::{
     Beside, Measured, NamedSummary, TrialData, TrialReport, claim_free_folder, write_whole,
 };
+use tenter_server::{NamedTrial, report_of_trials};
 
 use crate::arguments::{Agent, Lab, LabCommand, LabRun, LabTwin, OutputFormat};
 use crate::exit::ExitCode;
 use crate::fabric_line::describe;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::report::page_of;
 use crate::trial::{exit_code, say_failures};
 
 impl From<LabError> for Failure {
@@ -197,8 +197,9 @@ fn write_page(twin: &Twin) -> Result<(), Failure> {
     let files = Measured::parse("lab", &table).unwrap_or_default();
     let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
     if let Ok(beside) = Beside::of(&named, &files, None) {
-        let page = page_of(trials, Some(&beside))?;
-        write_whole(&twin.page, &page).map_err(of_trial)?;
+        let trials = trials.into_iter().map(NamedTrial::from);
+        let page = report_of_trials(trials.collect(), Some(&beside))?;
+        write_whole(&twin.page, &page.text).map_err(of_trial)?;
     }
     Ok(())
 }

@@ -215,7 +215,7 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
         studies: vec![answer],
     };
     let page = report_of_studies(&answers, &[Vec::new()]);
-    write_whole(&arguments.output, &page).map_err(|error| Failure::of_trial(&error))?;
+    write_whole(&arguments.output, &page.text).map_err(|error| Failure::of_trial(&error))?;
     say(&format!(
         "{found} values of hardware; page {}\n",
         arguments.output.display()

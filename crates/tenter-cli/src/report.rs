@@ -1,5 +1,6 @@
 //! `tenter report`: writes trials, sweeps or studies as one page.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,19 +8,20 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenter::{Budget, forced_budget};
 use tenter_report::{
-    Beside, Drawn, NamedSummary, TrialData, available_memory_bytes, binary_size, read_answers,
+    Beside, Drawn, NamedSummary, available_memory_bytes, binary_size, read_answers,
     report_memory_bytes, study_drawings, write_whole_with,
 };
-use tenter_server::{NamedTrial, report_of_studies, report_of_sweeps, report_of_trials};
+use tenter_server::{NamedTrial, Report, report_of_studies, report_of_sweeps, report_of_trials};
 use tenter_study::{Answers, StudyAnswer};
 
-use crate::arguments::{Report, TextFormat};
+use crate::arguments::{Report as Arguments, TextFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
-use crate::folders::Several;
+use crate::folders::{Several, short_name};
 use crate::measured;
 
-pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
+pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    refuse_twice(&arguments.folders)?;
     let page = if let Some(several) = Several::read_for_report(&arguments.folders)? {
         only_beside_trials(arguments)?;
         report_of_sweeps(&several.0, &several.1, &rows(&arguments.folders)?)
@@ -36,30 +38,55 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
             allowance.within(|budget| of_trials(arguments, budget))?
         }
     };
-    write(&arguments.output, &page)?;
+    let Report { text, left_out } = page;
+    write(&arguments.output, &text)?;
+    let left_out = left_out.iter();
+    let left_out = left_out.map(|address| address.trim_start_matches("/api/v1/"));
+    let left_out: Vec<&str> = left_out.collect();
     if arguments.format == TextFormat::Json {
-        let document = json!({"report": arguments.output, "bytes": page.len()});
+        let document = json!({
+            "report": arguments.output,
+            "bytes": text.len(),
+            "left_out": left_out,
+        });
         print(&format!("{document:#}\n"));
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!(
         "report   {} ({})\n",
         arguments.output.display(),
-        binary_size(page.len() as u64)
+        binary_size(text.len() as u64)
     ));
+    if !left_out.is_empty() {
+        say(&format!(
+            "left out {}, so that the page does not get too large; `tenter ui` shows them\n",
+            left_out.join(", ")
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Makes the page for trials, beside measurement files if the user named any.
-fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
+fn of_trials(arguments: &Arguments, budget: &Budget) -> Result<Report, Failure> {
     let folders = arguments.folders.iter();
     let trials = folders.map(|folder| tenter::read_for_report(folder, budget));
     let trials: Result<Vec<_>, _> = trials.collect();
     let trials = trials.map_err(|error| Failure::input(error.to_string()))?;
+    // Trials of several runs may lie in folders of one name.
+    let names = arguments.folders.iter();
+    let names = names.map(|folder| short_name(folder, &arguments.folders));
+    let trials = names
+        .zip(trials)
+        .map(|(name, data)| NamedTrial { name, data });
+    let trials: Vec<NamedTrial> = trials.collect();
     if arguments.measured.is_empty() {
-        return page_of(trials, None);
+        return Ok(report_of_trials(trials, None)?);
     }
-    let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
+    let named = trials.iter().map(|trial| NamedSummary {
+        name: trial.name.clone(),
+        summary: trial.data.summary.clone(),
+    });
+    let named: Vec<NamedSummary> = named.collect();
     let files = measured::read(&arguments.measured)?;
     let collective = measured::collective(arguments.collective.as_deref());
     let beside = Beside::of(&named, &files, collective.as_deref()).map_err(Failure::input)?;
@@ -68,17 +95,24 @@ fn of_trials(arguments: &Report, budget: &Budget) -> Result<String, Failure> {
             "no size is both in a trial and in a file of measurements; `tenter compare --measured` lists them",
         ));
     }
-    page_of(trials, Some(&beside))
+    Ok(report_of_trials(trials, Some(&beside))?)
 }
 
-/// Makes the page for trials, each named after its folder.
-pub(crate) fn page_of(trials: Vec<TrialData>, beside: Option<&Beside>) -> Result<String, Failure> {
-    let named = trials.into_iter().map(NamedTrial::from);
-    Ok(report_of_trials(named.collect(), beside)?)
+/// Rejects a folder that is named twice, which would be two trials with one name.
+fn refuse_twice(folders: &[PathBuf]) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for folder in folders {
+        let whole = folder.canonicalize();
+        if !seen.insert(whole.unwrap_or_else(|_| folder.clone())) {
+            let message = format!("{} is named twice; leave one out", folder.display());
+            return Err(Failure::input(message));
+        }
+    }
+    Ok(())
 }
 
 /// Rejects measurements beside anything but trials.
-fn only_beside_trials(arguments: &Report) -> Result<(), Failure> {
+fn only_beside_trials(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.measured.is_empty() {
         return Ok(());
     }
@@ -88,7 +122,7 @@ fn only_beside_trials(arguments: &Report) -> Result<(), Failure> {
 }
 
 /// Rejects a report that would take more memory than is available.
-fn check_memory(arguments: &Report) -> Result<(), Failure> {
+fn check_memory(arguments: &Arguments) -> Result<(), Failure> {
     let needed = report_memory_bytes(&arguments.folders);
     match available_memory_bytes() {
         Some(available) if needed > available && !arguments.force => Err(Failure::input(format!(

@@ -63,9 +63,26 @@ impl Asking {
             let number = address.strip_prefix("/api/v1/trials/").unwrap_or("-");
             // The trial itself, and none of the routes below it.
             let is_of_trial = number.bytes().all(|byte| byte.is_ascii_digit());
-            let body = if is_of_trial { for_pages(body) } else { body };
+            let body = match status {
+                200 if is_of_trial => for_pages(body),
+                200 => body,
+                _ => self.without_folders(&body),
+            };
             Ok(Answered { status, body })
         })
+    }
+}
+
+impl Asking {
+    /// Names trials in a refusal by their folders' last parts: where they lie on this machine does
+    /// not concern the report's reader.
+    fn without_folders(&self, body: &[u8]) -> Vec<u8> {
+        let mut text = String::from_utf8_lossy(body).into_owned();
+        for folder in self.app.read.keys() {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            text = text.replace(&*folder.to_string_lossy(), &name);
+        }
+        text.into_bytes()
     }
 }
 
@@ -83,9 +100,18 @@ fn for_pages(body: Vec<u8>) -> Vec<u8> {
 
 /// Percent-encodes what an address may not contain.
 fn encoded(address: &str) -> String {
-    let stands = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./?=&,:".contains(&byte);
-    let parts = address.bytes().map(|byte| {
-        if stands(byte) {
+    encoded_but(address, b"-_./?=&,:")
+}
+
+/// Percent-encodes a text that is one part of an address.
+pub(super) fn encoded_part(part: &str) -> String {
+    encoded_but(part, b"-_.")
+}
+
+/// Percent-encodes all bytes but ASCII letters, digits and the signs in `kept`.
+fn encoded_but(text: &str, kept: &[u8]) -> String {
+    let parts = text.bytes().map(|byte| {
+        if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
             char::from(byte).to_string()
         } else {
             format!("%{byte:02X}")
@@ -102,5 +128,6 @@ mod tests {
             super::encoded("/a?where=x > 0&b=1,2"),
             "/a?where=x%20%3E%200&b=1,2"
         );
+        assert_eq!(super::encoded_part("a/b %?#"), "a%2Fb%20%25%3F%23");
     }
 }

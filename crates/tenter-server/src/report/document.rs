@@ -1,5 +1,6 @@
 //! The HTML file that is a report.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 
@@ -33,6 +34,17 @@ pub(super) struct Document {
     answers: BTreeMap<String, Packed>,
     #[serde(skip)]
     room: usize,
+    #[serde(skip)]
+    left_out: Vec<String>,
+}
+
+/// A report as one HTML file, which fetches nothing.
+#[derive(Debug)]
+pub struct Report {
+    /// The file's text.
+    pub text: String,
+    /// Addresses of answers that did not fit; the page says in their place that they were left out.
+    pub left_out: Vec<String>,
 }
 
 /// Answer in the form that the page expects.
@@ -60,6 +72,7 @@ impl Document {
             version: env!("CARGO_PKG_VERSION"),
             remark,
             answers: BTreeMap::new(),
+            left_out: Vec::new(),
             room: ANSWERS.saturating_mul(things.max(1)),
         }
     }
@@ -85,21 +98,34 @@ impl Document {
                 self.room = left;
                 Packed::Answer(packed)
             }
-            None => left_out(),
+            None => {
+                self.left_out.push(address.to_owned());
+                left_out()
+            }
         };
         self.answers.insert(address.to_owned(), answer);
     }
 
-    /// Adds an answer that no route has given.
+    /// Adds an answer that no route has given: the report is about it, so it is never left out.
     pub(super) fn add_body(&mut self, address: &str, body: &impl Serialize) {
         let body = serde_json::to_vec(body).unwrap_or_default();
-        self.add(address, Answered { status: 200, body });
+        let packed = packed(&body).unwrap_or_default();
+        self.answers
+            .insert(address.to_owned(), Packed::Answer(packed));
+    }
+
+    /// Returns the report.
+    pub(super) fn finish(self) -> Report {
+        Report {
+            text: self.text(),
+            left_out: self.left_out,
+        }
     }
 
     /// Returns the whole HTML file.
     ///
     /// It names an empty icon: a browser would otherwise ask the server for one.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         // `</script>` in the data, as in a trial's name, must not end the element around it.
         let data = serde_json::to_string(self).unwrap_or_default();
         let data = data.replace('<', "\\u003c");
@@ -137,9 +163,17 @@ fn left_out() -> Packed {
     Packed::Refused(413, body.to_string())
 }
 
+/// Compresses an answer. Direction marks, which a trial from elsewhere may have in its names, would
+/// reverse the text beside them and become U+FFFD.
 fn packed(body: &[u8]) -> io::Result<String> {
+    let text = String::from_utf8_lossy(body);
+    let text = if text.contains(turns_text) {
+        Cow::Owned(text.replace(turns_text, "\u{fffd}"))
+    } else {
+        text
+    };
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    packer.write_all(body)?;
+    packer.write_all(text.as_bytes())?;
     Ok(BASE64_STANDARD.encode(packer.finish()?))
 }
 
@@ -183,8 +217,13 @@ mod tests {
     fn what_does_not_fit_is_left_out_and_says_so() {
         let mut document = Document::new(String::new(), String::new(), "", 1);
         document.room = 60;
-        document.add_body("small", &1);
-        document.add_body("large", &(0..1_000).collect::<Vec<u32>>());
+        let numbers = |count: u32| Answered {
+            status: 200,
+            body: format!("{:?}", (0..count).collect::<Vec<u32>>()).into_bytes(),
+        };
+        document.add("small", numbers(1));
+        document.add("large", numbers(1_000));
+        document.add_body("home", &(0..1_000).collect::<Vec<u32>>());
         let data = serde_json::to_value(&document).expect("plain data");
         assert!(data["answers"]["small"].is_string());
         assert_eq!(data["answers"]["large"][0], 413);
@@ -193,6 +232,18 @@ mod tests {
             body: Vec::new(),
         };
         document.add("missing", none);
-        assert_eq!(document.answers.len(), 2);
+        assert!(data["answers"]["home"].is_string());
+        assert_eq!(document.answers.len(), 3);
+        assert_eq!(document.finish().left_out, ["large"]);
+    }
+
+    #[test]
+    fn marks_of_direction_do_not_reach_the_page() {
+        let packed = packed("{\"name\": \"a\u{202e}b\"}".as_bytes()).expect("memory");
+        let packed = BASE64_STANDARD.decode(packed).expect("base64");
+        let mut text = String::new();
+        let read = GzDecoder::new(packed.as_slice()).read_to_string(&mut text);
+        read.expect("gzip");
+        assert_eq!(text, "{\"name\": \"a\u{fffd}b\"}");
     }
 }

@@ -31,8 +31,10 @@ use crate::routes::sweeps::{SweepBody, SweepsTogether};
 use crate::section_body::SectionBody;
 use crate::state::App;
 use crate::sweep_body::SweepRow;
-use asking::Asking;
+use asking::{Asking, encoded_part};
 use document::Document;
+
+pub use document::Report;
 
 /// Footer for reports with simulated trials.
 const REMARK: &str = "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
@@ -55,15 +57,14 @@ struct Views {
 
 /// Writes the report on `trials`, for the route that downloads one.
 pub(crate) fn report_of(trials: Vec<NamedTrial>) -> Result<String, Error> {
-    report_of_trials(trials, None)
+    Ok(report_of_trials(trials, None)?.text)
 }
 
-/// Writes the report on `trials` as an HTML file's text, with measurement files beside them if
-/// `beside` is given. The file fetches nothing.
+/// Writes the report on `trials`, with measurement files beside them if `beside` is given.
 ///
 /// # Errors
 /// If the answers cannot be made because threads or memory are missing.
-pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Result<String, Error> {
+pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Result<Report, Error> {
     let views: Views = serde_json::from_str(include_str!("report.gen.json"))
         .map_err(|error| Error::Internal(error.to_string()))?;
     let is_measured = |trial: &NamedTrial| trial.data.summary.engine.engine == EngineKind::Lab;
@@ -104,7 +105,7 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
             document.add(&address, asking.ask(&address)?);
         }
     }
-    Ok(document.text())
+    Ok(document.finish())
 }
 
 /// Writes the report on `records`: sweeps, or seed folders. `paired` has their comparison if there
@@ -113,7 +114,7 @@ pub fn report_of_sweeps(
     records: &[NamedRecord],
     paired: &[PairedRow],
     answers: &[Option<StudyAnswer>],
-) -> String {
+) -> Report {
     let heading = |of: &NamedRecord| match of.record.name.as_str() {
         "" => of.name.clone(),
         name => name.to_owned(),
@@ -146,17 +147,17 @@ pub fn report_of_sweeps(
         let address = format!("/api/v1/sweeps-together?ids={}", ids.join(","));
         document.add_body(&address, &SweepsTogether { sections });
     }
-    document.text()
+    document.finish()
 }
 
 /// Writes the report on the studies in `answers`; `drawings` has what each study's trials recorded,
 /// in the same order.
-pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
+pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> Report {
     let studies = answers.studies.as_slice();
     let (title, home) = match studies {
         [one] => (
             one.title.clone(),
-            format!("#/studies/{}", one.study.replace('/', "%2F")),
+            format!("#/studies/{}", encoded_part(&one.study)),
         ),
         several => (format!("{} studies", several.len()), "#/studies".to_owned()),
     };
@@ -177,7 +178,7 @@ pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> String {
         rows.push(StudyRow::from(&answer));
     }
     document.add_body("/api/v1/studies", &rows);
-    document.text()
+    document.finish()
 }
 
 /// Makes a workspace in memory from trials that have been read.
