@@ -46,9 +46,16 @@ def bench(
     return _json(arguments)
 
 
-def compare(*folders: str | os.PathLike[str]) -> dict[str, Any]:
-    """Trials side by side."""
-    return _json(["compare", *(os.fspath(folder) for folder in folders)])
+def compare(
+    *folders: str | os.PathLike[str], query: str | None = None, more_is_better: bool = False
+) -> dict[str, Any]:
+    """Trials side by side; with a `query`, what they answer to it, group by group."""
+    arguments = ["compare", *(os.fspath(folder) for folder in folders)]
+    if query is not None:
+        arguments += ["--query", query]
+    if more_is_better:
+        arguments += ["--more-is-better"]
+    return _json(arguments)
 
 
 def study(*names: str, quick: bool = False) -> dict[str, Any]:

@@ -27,6 +27,10 @@ def test_trials_are_compared(scenario: tenter.Scenario, tmp_path: Path) -> None:
         tenter.run(scenario, set={"fabric.spines": spines}, folder=tmp_path / f"{spines}")
     compared = tenter.compare(tmp_path / "1", tmp_path / "2")
     assert len(compared["trials"]) == 2
+    asked = tenter.compare(tmp_path / "1", tmp_path / "2", query="p99(flows.fct_ns) by job_name")
+    row = asked["comparison"][0]
+    assert (row["name"], row["against"], row["pairs"]) == ("2", "1", 1)
+    assert row["ratio"] == pytest.approx(row["value"] / row["against_value"])
 
 
 def test_a_study_is_run() -> None:

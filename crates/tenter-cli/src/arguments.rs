@@ -334,9 +334,18 @@ pub(crate) struct Compare {
     /// The collective of files that do not name it, for instance `all_reduce`
     #[arg(long, value_name = "NAME", requires = "measured")]
     pub(crate) collective: Option<String>,
+    /// Compares what the trials answer to a query, as `tenter query` takes it, in place of their
+    /// completion times
+    #[arg(long, value_name = "QUERY", conflicts_with = "measured")]
+    pub(crate) query: Option<String>,
+    /// Greater values of the query are better; smaller ones are by default
+    #[arg(long, requires = "query")]
+    pub(crate) more_is_better: bool,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) allowance: Allowance,
 }
 
 #[derive(Debug, Args)]

@@ -1,25 +1,31 @@
 //! `tenter compare`: puts trials, seeds or sweeps side by side.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tenter_record::{ComparisonRow, Names};
+use tenter_record::{ComparisonRow, Names, Query};
 use tenter_report::{
-    Beside, Measured, NamedRecord, NamedSummary, add_measured, check_is_trial, comparison_rows,
-    comparison_table, csv, deviation_table, paired_rows, paired_table, read_summary, remarks,
+    AskedTrial, Beside, FolderTables, Measured, NamedRecord, NamedSummary, add_measured,
+    asked_record, check_is_trial, comparison_rows, comparison_table, csv, deviation_table,
+    paired_rows, paired_table, read_summary, remarks, seed_folders,
 };
 
 use crate::arguments::{Compare, OutputFormat};
 use crate::exit::ExitCode;
-use crate::failure::{Failure, print, print_tables};
+use crate::failure::{Failure, print, print_tables, say};
 use crate::folders::{Several, short_name};
 use crate::measured;
+use crate::query::trials_of;
 use crate::trial::{described, incomplete};
 
 /// Explains the columns in a comparison seed by seed.
 const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
 
 pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
+    if let Some(query) = &arguments.query {
+        return by_query(query, arguments);
+    }
     if let Some(several) = Several::read(&arguments.trials)? {
         return seed_by_seed(several, arguments);
     }
@@ -67,16 +73,71 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
         ));
     }
     several.say_scenarios();
-    let records = several.records();
-    let rows = paired_rows(&records).map_err(Failure::input)?;
+    print_paired(&several.records(), &[], arguments)
+}
+
+/// Compares what trials answer to a query: groups with equal keys are compared, and trials of
+/// several seeds are paired by seed.
+fn by_query(text: &str, arguments: &Compare) -> Result<ExitCode, Failure> {
+    let query: Query = text
+        .parse()
+        .map_err(|problem| Failure::input(format!("{problem}")))?;
+    let folders = &arguments.trials;
+    let has_seeds = |folder: &PathBuf| seed_folders(folder).is_ok_and(|seeds| !seeds.is_empty());
+    let are_paired_by_seed = folders.iter().any(has_seeds);
+    let (mut records, mut summaries) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let name = short_name(folder, folders);
+        let mut asked = Vec::new();
+        for trial in trials_of(std::slice::from_ref(folder))? {
+            let failed = |error: String| Failure::input(format!("{}: {error}", trial.display()));
+            let summary = read_summary(&trial).map_err(|error| failed(error.to_string()))?;
+            let answer = arguments.allowance.within(|budget| {
+                let answer = query.ask(&FolderTables(&trial), budget);
+                answer.map_err(|error| failed(error.to_string()))
+            })?;
+            let seed = trial.strip_prefix(folder).ok().and_then(Path::to_str);
+            let seed = seed.filter(|seed| !seed.is_empty());
+            summaries.push(NamedSummary {
+                name: seed.map_or_else(|| name.clone(), |seed| format!("{name}/{seed}")),
+                summary: summary.clone(),
+            });
+            asked.push(AskedTrial {
+                // Single trials stand beside each other whatever their seeds are.
+                seed: if are_paired_by_seed { summary.seed } else { 0 },
+                digest: summary.engine.digest,
+                answer,
+            });
+        }
+        let record = asked_record(&name, &asked, arguments.more_is_better);
+        records.push(NamedRecord { name, record });
+    }
+    if records.len() < 2 {
+        return Err(Failure::input(
+            "there is one folder and nothing to compare it with; name another, or ask it with `tenter query`",
+        ));
+    }
+    let mut lines = remarks(&summaries);
+    lines.extend(summaries.iter().filter_map(incomplete));
+    print_paired(&records, &lines, arguments)
+}
+
+/// Prints the comparison of records, with `lines` above it.
+fn print_paired(
+    records: &[NamedRecord],
+    lines: &[String],
+    arguments: &Compare,
+) -> Result<ExitCode, Failure> {
+    let rows = paired_rows(records).map_err(Failure::input)?;
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     match arguments.format {
         OutputFormat::Table => print_tables(&format!(
-            "{}{}\n{PAIRED_REMARK}\n",
+            "{lines}{}{}\n{PAIRED_REMARK}\n",
             records.iter().map(notes_of).collect::<String>(),
             paired_table(&rows).trim_start_matches('\n')
         )),
         OutputFormat::Json => {
-            let of_folder = |(of, path): (&NamedRecord, &std::path::PathBuf)| {
+            let of_folder = |(of, path): (&NamedRecord, &PathBuf)| {
                 json!({
                     "folder": of.name,
                     "path": path.display().to_string(),
@@ -87,10 +148,15 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
             let document = json!({
                 "folders": records.iter().zip(&arguments.trials).map(of_folder).collect::<Vec<_>>(),
                 "comparison": rows,
+                "remarks": lines.lines().collect::<Vec<_>>(),
             });
             print(&format!("{document:#}\n"));
         }
-        OutputFormat::Csv => print(&csv(&rows, &Names::default())),
+        OutputFormat::Csv => {
+            // CSV has no place for remarks.
+            say(&lines);
+            print(&csv(&rows, &Names::default()));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -132,7 +198,7 @@ fn json(
     rows: &[ComparisonRow],
     beside: &Beside,
 ) -> Result<String, Failure> {
-    let of_trial = |(trial, path): (&NamedSummary, &std::path::PathBuf)| {
+    let of_trial = |(trial, path): (&NamedSummary, &PathBuf)| {
         let mut described = described(trial, path);
         // A lab's trial stands beside simulated ones, so its kind is named.
         described["engine"] = json!(trial.summary.engine.engine);

@@ -55,7 +55,7 @@ pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
 }
 
 /// Lists the trials in folders, some of which may hold several seeds.
-fn trials_of(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn trials_of(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut trials = Vec::new();
     for folder in folders {
         let seeds = seed_folders(folder).unwrap_or_default();

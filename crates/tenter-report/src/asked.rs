@@ -1,7 +1,8 @@
 //! Answers of several trials to one query, in one table.
 
 use serde_json::{Value, json};
-use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind};
+use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind, Statistic};
+use tenter_study::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 
 use crate::csv::csv_field;
 use crate::text_table::{Align, TextColumn, TextTable};
@@ -13,6 +14,70 @@ pub struct NamedAnswer {
     pub trial: String,
     /// Rows and columns that the query returned.
     pub answer: Answer,
+}
+
+/// One trial among others whose answers to a query are compared.
+#[derive(Clone, Debug)]
+pub struct AskedTrial {
+    /// Seed by which the trial is paired with one elsewhere.
+    pub seed: u64,
+    /// Digest over the trial's tables.
+    pub digest: String,
+    /// Rows and columns that the query returned.
+    pub answer: Answer,
+}
+
+/// Makes the record of a folder's answers to one query, in which the columns of `by` are axes and
+/// each group is a point: [`paired_rows`](crate::paired_rows) then compares folders group by group
+/// and seed by seed.
+pub fn asked_record(name: &str, trials: &[AskedTrial], more_is_better: bool) -> SweepRecord {
+    let first = trials.first().map(|trial| &trial.answer);
+    let axes = first.iter().flat_map(|answer| &answer.keys);
+    let readings = first.iter().flat_map(|answer| &answer.values);
+    let mut points: Vec<Vec<String>> = Vec::new();
+    let mut values = Vec::new();
+    for trial in trials {
+        for row in &trial.answer.rows {
+            let key = row.key.iter().map(|key| key.cell().to_text().into_owned());
+            let key: Vec<String> = key.collect();
+            let known = points.iter().position(|point| *point == key);
+            let point = known.unwrap_or_else(|| {
+                points.push(key);
+                points.len() - 1
+            });
+            values.push(SweepValues {
+                point,
+                variant: 0,
+                seed: trial.seed,
+                digest: trial.digest.clone(),
+                values: row.values.clone(),
+            });
+        }
+    }
+    SweepRecord {
+        name: name.to_owned(),
+        axes: axes
+            .map(|column| SweepAxis {
+                path: column.name.clone(),
+                name: column.name.clone(),
+                log: false,
+            })
+            .collect(),
+        variants: vec![String::new()],
+        points,
+        readings: readings
+            .map(|column| SweepReading {
+                name: column.name.clone(),
+                of: column.name.clone(),
+                unit: column.unit.clone(),
+                against: String::new(),
+                more_is_better,
+                statistic: Statistic::Median.to_string(),
+            })
+            .collect(),
+        trials: values,
+        ..SweepRecord::default()
+    }
 }
 
 /// Returns the query's columns, which are the same in all answers.

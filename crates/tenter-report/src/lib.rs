@@ -57,7 +57,9 @@ mod utc;
 mod whole_file;
 
 pub use answers::{ANSWERS_FILE, SWEEP_FILE, read_answers};
-pub use asked::{NamedAnswer, answer_columns, answer_csv, answer_rows, answer_table};
+pub use asked::{
+    AskedTrial, NamedAnswer, answer_columns, answer_csv, answer_rows, answer_table, asked_record,
+};
 pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};

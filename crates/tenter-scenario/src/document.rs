@@ -52,7 +52,8 @@ fn report_scenario(root: &Node, table: &KeyTable, problems: &Problems) -> bool {
     let Some(fabric) = fabric.filter(|_| has("scenario") && !has("fabric")) else {
         return false;
     };
-    let message = format!("this file is a scenario, and {} is needed", table.title);
+    let needed = table.title.replacen("the ", "a ", 1);
+    let message = format!("this file is a scenario, and {needed} is needed");
     let help = "run it with `tenter run`, or name it in `scenario` of such a file";
     problems.push(fabric.key_at, message, Some(help.to_owned()));
     true

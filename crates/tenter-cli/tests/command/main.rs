@@ -16,6 +16,8 @@ mod hostile;
 mod import;
 mod interrupt;
 mod jobs;
+#[path = "../kinds/mod.rs"]
+mod kinds;
 #[cfg(target_os = "linux")]
 mod lab;
 mod new;

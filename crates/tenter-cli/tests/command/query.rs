@@ -1,9 +1,12 @@
 //! `tenter query`: numbers of trials in the words of the data dictionary.
 
+use std::path::Path;
+
 use serde_json::Value;
 use tenter_record::FlowRow;
 use tenter_report::{read_rows, read_summary};
 
+use crate::kinds::KINDS;
 use crate::workplace::Workplace;
 
 #[test]
@@ -51,6 +54,61 @@ fn a_query_has_the_digits_of_the_tables() {
             let line = format!("{seed},{name},{greatest},{}\n", times.len());
             assert!(csv.contains(&line), "{line}{csv}");
         }
+    }
+}
+
+/// Values that every kind of trial has.
+const READINGS: [&str; 4] = [
+    "max(jobs.jct_ns)",
+    "p99(flows.fct_ns)",
+    "sum(ports.tx_bytes) / max(engine.simulated_ns)",
+    "count(notes)",
+];
+
+#[test]
+fn query_sweep_and_comparison_have_one_number() {
+    let workplace = Workplace::new("query-surfaces");
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let query = READINGS.join(", ");
+    for kind in KINDS {
+        let file = scenarios.join(kind).with_extension("yaml");
+        let file = file.to_str().expect("a plain path");
+        workplace.tenter(&["run", file, "-o", kind]).expect(0);
+        let asked = workplace.tenter(&["query", kind, &query, "--format", "json"]);
+        let asked = asked.expect(0).json();
+        let values = asked["trials"][0]["rows"][0].as_array().expect("a row");
+        assert_eq!(values.len(), READINGS.len());
+        let notes = asked["trials"][0]["notes"].as_array().map(Vec::len);
+        assert_eq!(
+            values[3].as_f64(),
+            notes.map(|count| count as f64),
+            "{kind}"
+        );
+
+        let compared = ["compare", kind, kind, "--query", &query, "--format", "json"];
+        let compared = workplace.tenter(&compared).expect(0).json();
+        let rows = compared["comparison"].as_array().expect("rows");
+        let found = rows.iter().map(|row| &row["value"]);
+        let known = values.iter().filter(|value| !value.is_null());
+        assert!(found.eq(known), "{kind}: {rows:?}");
+
+        let readings = READINGS.map(|of| format!("  - {{name: '{of}', query: '{of}'}}\n"));
+        let sweep = format!(
+            "name: {kind}\nscenario: {file}\nreadings:\n{}",
+            readings.concat()
+        );
+        workplace.write("sweep.yaml", &sweep);
+        let swept = workplace.tenter(&["sweep", "sweep.yaml", "--format", "json"]);
+        let swept = swept.expect(0).json();
+        let cases = swept["studies"][0]["cases"].as_array().expect("rows");
+        let measured = cases.iter().map(|case| &case["measured"]);
+        assert!(measured.eq(values), "{kind}: {cases:?}");
+        let noted = &swept["studies"][0]["variants"][0]["notes"];
+        assert_eq!(
+            noted.as_array().map_or(0, Vec::len),
+            notes.unwrap_or(0),
+            "{kind}"
+        );
     }
 }
 

@@ -279,6 +279,55 @@ fn folders_of_seeds_are_compared_seed_by_seed() {
 }
 
 #[test]
+fn answers_to_a_query_are_compared_group_by_group() {
+    let workplace = Workplace::new("query-compared");
+    workplace.write("hashed.yaml", HASHED);
+    for words in [
+        "run hashed.yaml --seeds 3 -o one",
+        "run hashed.yaml --seeds 3 -o two --set endpoint.nic.message_gap=100ns",
+        "run hashed.yaml -o single",
+        "run hashed.yaml --seed 9 -o other --set endpoint.nic.message_gap=100ns",
+    ] {
+        workplace.words(words).expect(0);
+    }
+    let query = "p99(flows.fct_ns), count(flows) by size_bytes";
+    let compare = |folders: [&str; 2], more: &[&str]| {
+        let line = ["compare", folders[0], folders[1], "--query", query];
+        workplace.tenter(&[&line[..], more].concat())
+    };
+    let answer = compare(["one", "two"], &["--format", "json"])
+        .expect(0)
+        .json();
+    let rows = answer["comparison"].as_array().expect("rows");
+    let sizes = rows
+        .iter()
+        .filter(|row| row["reading"] == "p99(flows.fct_ns)");
+    assert_eq!(2 * sizes.count(), rows.len());
+    // The values are those of the query.
+    let asked = ["query", "one", query, "--format", "json"];
+    let asked = workplace.tenter(&asked).expect(0).json();
+    let key = &asked["trials"][0]["rows"][0];
+    let mut values: Vec<f64> = (0..3)
+        .filter_map(|trial| asked["trials"][trial]["rows"][0][1].as_f64())
+        .collect();
+    values.sort_by(f64::total_cmp);
+    let first = &rows[0];
+    assert_eq!(first["settings"], format!("size_bytes={}", key[0]));
+    assert_eq!((&first["pairs"], &first["unit"]), (&json!(3), &json!("ns")));
+    assert_eq!(first["against_value"].as_f64(), Some(values[1]));
+    // Single trials stand beside each other whatever their seeds are.
+    let table = compare(["single", "other"], &["--more-is-better"]).expect(0);
+    for part in ["p99(flows.fct_ns)", "(more is better)", "size_bytes="] {
+        assert!(table.stdout.contains(part), "{part}: {}", table.stdout);
+    }
+    compare(["single", "one"], &[]).expect_refusal(&["no seed in common"]);
+    compare(["single", "nowhere"], &[]).expect_refusal(&["nowhere"]);
+    workplace
+        .words("compare one --query count(flows)")
+        .expect_refusal(&["`tenter query`"]);
+}
+
+#[test]
 fn seeds_of_a_load_have_one_distribution() {
     let workplace = Workplace::new("seeds-load");
     workplace.write(

@@ -5,6 +5,8 @@ mod budgets;
 mod client;
 #[path = "../embedded/mod.rs"]
 mod embedded;
+#[path = "../kinds/mod.rs"]
+mod kinds;
 mod ledger;
 mod limits;
 #[cfg(unix)]

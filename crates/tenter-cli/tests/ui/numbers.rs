@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::SCENARIO;
 use crate::client::{Folder, Server, printed};
 use crate::embedded::Embedded;
+use crate::kinds::KINDS;
 
 /// What depends on the machine and not on the scenario.
 const OF_MACHINE: [&str; 4] = ["wall_s", "set_up_s", "peak_rss_bytes", "threads"];
@@ -48,16 +49,6 @@ fn texts(value: &Value) -> Vec<&str> {
     let items = value.as_array().expect("an array").iter();
     items.map(|item| item.as_str().expect("a text")).collect()
 }
-
-/// Trainings, inferences, loads of flows, graphs, collectives beside each other.
-const KINDS: [&str; 6] = [
-    "training-small",
-    "inference-small",
-    "flow-workload",
-    "operations",
-    "eight-tenants",
-    "incast",
-];
 
 /// The answers of each kind of trial are those of the command, word by word, on the page and in
 /// the report.
