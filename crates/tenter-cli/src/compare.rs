@@ -1,26 +1,27 @@
 //! `tenter compare`: puts trials, seeds or sweeps side by side.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use tenter_record::{ComparisonRow, Names, Query};
 use tenter_report::{
-    AskedTrial, Beside, FolderTables, Measured, NamedRecord, NamedSummary, add_measured,
-    asked_record, check_is_trial, comparison_rows, comparison_table, csv, deviation_table,
-    paired_rows, paired_table, read_summary, remarks, seed_folders,
+    AskedFolder, AskedRecords, AskedTrial, Beside, FolderTables, Measured, NamedRecord,
+    NamedSummary, add_measured, check_is_trial, comparison_rows, comparison_table, csv,
+    deviation_table, mixed_levels, paired_rows, paired_table, read_summary, read_sweep, remarks,
+    seed_folders,
 };
 
 use crate::arguments::{Compare, OutputFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::folders::{Several, short_name};
+use crate::folders::{Several, refuse_twice, short_name};
 use crate::measured;
 use crate::query::trials_of;
 use crate::trial::{described, incomplete};
 
 /// Explains the columns in a comparison seed by seed.
-const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
+const PAIRED_REMARK: &str = "\nThe difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).\n";
 
 pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     if let Some(query) = &arguments.query {
@@ -83,12 +84,24 @@ fn by_query(text: &str, arguments: &Compare) -> Result<ExitCode, Failure> {
         .parse()
         .map_err(|problem| Failure::input(format!("{problem}")))?;
     let folders = &arguments.trials;
+    if folders.len() < 2 {
+        return Err(Failure::input(
+            "there is one folder and nothing to compare it with; name another, or ask it with `tenter query`",
+        ));
+    }
+    refuse_twice(folders)?;
     let has_seeds = |folder: &PathBuf| seed_folders(folder).is_ok_and(|seeds| !seeds.is_empty());
     let are_paired_by_seed = folders.iter().any(has_seeds);
-    let (mut records, mut summaries) = (Vec::new(), Vec::new());
+    let (mut asked, mut summaries) = (Vec::new(), Vec::new());
     for folder in folders {
+        if read_sweep(folder).is_ok_and(|sweep| sweep.is_some()) {
+            return Err(Failure::input(format!(
+                "{} holds a sweep, whose readings are compared without `--query`; give the sweep a reading with the query",
+                folder.display()
+            )));
+        }
         let name = short_name(folder, folders);
-        let mut asked = Vec::new();
+        let mut trials = Vec::new();
         for trial in trials_of(std::slice::from_ref(folder))? {
             let failed = |error: String| Failure::input(format!("{}: {error}", trial.display()));
             let summary = read_summary(&trial).map_err(|error| failed(error.to_string()))?;
@@ -96,30 +109,25 @@ fn by_query(text: &str, arguments: &Compare) -> Result<ExitCode, Failure> {
                 let answer = query.ask(&FolderTables(&trial), budget);
                 answer.map_err(|error| failed(error.to_string()))
             })?;
-            let seed = trial.strip_prefix(folder).ok().and_then(Path::to_str);
-            let seed = seed.filter(|seed| !seed.is_empty());
-            summaries.push(NamedSummary {
-                name: seed.map_or_else(|| name.clone(), |seed| format!("{name}/{seed}")),
-                summary: summary.clone(),
-            });
-            asked.push(AskedTrial {
+            trials.push(AskedTrial {
                 // Single trials stand beside each other whatever their seeds are.
                 seed: if are_paired_by_seed { summary.seed } else { 0 },
-                digest: summary.engine.digest,
+                digest: summary.engine.digest.clone(),
+                notes: summary.notes.clone(),
                 answer,
             });
+            summaries.push(NamedSummary {
+                name: name.clone(),
+                summary,
+            });
         }
-        let record = asked_record(&name, &asked, arguments.more_is_better);
-        records.push(NamedRecord { name, record });
+        asked.push(AskedFolder { name, trials });
     }
-    if records.len() < 2 {
-        return Err(Failure::input(
-            "there is one folder and nothing to compare it with; name another, or ask it with `tenter query`",
-        ));
-    }
-    let mut lines = remarks(&summaries);
+    let found = AskedRecords::of(&asked, arguments.more_is_better).map_err(Failure::input)?;
+    let mut lines: Vec<String> = mixed_levels(&summaries).into_iter().collect();
+    lines.extend(found.alone);
     lines.extend(summaries.iter().filter_map(incomplete));
-    print_paired(&records, &lines, arguments)
+    print_paired(&found.records, &lines, arguments)
 }
 
 /// Prints the comparison of records, with `lines` above it.
@@ -132,9 +140,14 @@ fn print_paired(
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     match arguments.format {
         OutputFormat::Table => print_tables(&format!(
-            "{lines}{}{}\n{PAIRED_REMARK}\n",
+            "{lines}{}{}{}",
             records.iter().map(notes_of).collect::<String>(),
-            paired_table(&rows).trim_start_matches('\n')
+            paired_table(&rows).trim_start_matches('\n'),
+            if rows.iter().any(|row| row.pairs > 1) {
+                PAIRED_REMARK
+            } else {
+                ""
+            }
         )),
         OutputFormat::Json => {
             let of_folder = |(of, path): (&NamedRecord, &PathBuf)| {

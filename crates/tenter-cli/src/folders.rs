@@ -1,5 +1,6 @@
 //! Folders with several trials: sweeps, and runs over several seeds.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tenter::{Scenario, Trial, read_trial, run_budget};
@@ -213,18 +214,42 @@ fn all<T: Clone>(found: &[Option<T>]) -> Option<Vec<T>> {
     found.iter().cloned().collect()
 }
 
-/// Returns a path's last part, or the whole path if another one ends in the same.
+/// Returns as many of a path's last parts as tell it from all others: `two`, or `a/two` beside
+/// `b/two`.
 pub(crate) fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
-    // `.` and `..` have no name of their own.
-    let last = |path: &Path| match path.file_name() {
-        Some(name) => Some(name.to_owned()),
-        None => path.canonicalize().ok()?.file_name().map(ToOwned::to_owned),
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let named = |path: &Path| match path.file_name() {
+        // A link keeps its own name.
+        Some(name) => whole(path).with_file_name(name),
+        // `.` and `..` have no name of their own.
+        None => whole(path),
     };
-    let alike = all
-        .iter()
-        .filter(|other| last(other.as_ref()) == last(folder));
-    match last(folder) {
-        Some(name) if alike.count() == 1 => name.to_string_lossy().into_owned(),
-        _ => folder.display().to_string(),
+    let own = named(folder);
+    let tail = |path: &Path, parts: usize| -> PathBuf {
+        let skipped = path.components().count().saturating_sub(parts);
+        path.components().skip(skipped).collect()
+    };
+    let others = all.iter().map(|other| named(other.as_ref()));
+    let others: Vec<PathBuf> = others.filter(|other| *other != own).collect();
+    let most = own.components().count();
+    let is_alone = |parts: &usize| {
+        others
+            .iter()
+            .all(|other| tail(other, *parts) != tail(&own, *parts))
+    };
+    let parts = (1..most).find(is_alone).unwrap_or(most);
+    tail(&own, parts).to_string_lossy().into_owned()
+}
+
+/// Rejects a folder that is named twice, which would be two trials with one name.
+pub(crate) fn refuse_twice(folders: &[PathBuf]) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for folder in folders {
+        let whole = folder.canonicalize();
+        if !seen.insert(whole.unwrap_or_else(|_| folder.clone())) {
+            let message = format!("{} is named twice; leave one out", folder.display());
+            return Err(Failure::input(message));
+        }
     }
+    Ok(())
 }

@@ -1,6 +1,5 @@
 //! `tenter report`: writes trials, sweeps or studies as one page.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use tenter_study::{Answers, StudyAnswer};
 use crate::arguments::{Report as Arguments, TextFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
-use crate::folders::{Several, short_name};
+use crate::folders::{Several, refuse_twice, short_name};
 use crate::measured;
 
 pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -40,9 +39,7 @@ pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let Report { text, left_out } = page;
     write(&arguments.output, &text)?;
-    let left_out = left_out.iter();
-    let left_out = left_out.map(|address| address.trim_start_matches("/api/v1/"));
-    let left_out: Vec<&str> = left_out.collect();
+    let left_out: Vec<String> = left_out.iter().map(|of| of.to_string()).collect();
     if arguments.format == TextFormat::Json {
         let document = json!({
             "report": arguments.output,
@@ -96,19 +93,6 @@ fn of_trials(arguments: &Arguments, budget: &Budget) -> Result<Report, Failure> 
         ));
     }
     Ok(report_of_trials(trials, Some(&beside))?)
-}
-
-/// Rejects a folder that is named twice, which would be two trials with one name.
-fn refuse_twice(folders: &[PathBuf]) -> Result<(), Failure> {
-    let mut seen = BTreeSet::new();
-    for folder in folders {
-        let whole = folder.canonicalize();
-        if !seen.insert(whole.unwrap_or_else(|_| folder.clone())) {
-            let message = format!("{} is named twice; leave one out", folder.display());
-            return Err(Failure::input(message));
-        }
-    }
-    Ok(())
 }
 
 /// Rejects measurements beside anything but trials.

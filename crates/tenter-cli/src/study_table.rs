@@ -85,6 +85,16 @@ fn judged(sweep: &Sweep, row: &SweepRow) -> String {
     cell.map_or_else(dash, |cell| cell.name.clone())
 }
 
+/// Returns true if `part` stands in `text` between blanks, commas and its ends.
+fn has_part(text: &str, part: &str) -> bool {
+    let is_end = |c: char| c == ' ' || c == ',';
+    text.match_indices(part).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + part.len()..]);
+        (before.is_empty() || before.ends_with(is_end))
+            && (behind.is_empty() || behind.starts_with(is_end))
+    })
+}
+
 /// Lists the settings that all trials have, then each cell with its own settings and calibrations,
 /// then the choice of seeds.
 fn variants(sweep: &Sweep) -> String {
@@ -102,7 +112,7 @@ fn variants(sweep: &Sweep) -> String {
         let own = cell.settings.iter();
         // Settings that all cells have stand above; fitted ones follow as calibrations. A variant
         // that is not described is described by its settings.
-        let is_told = |set: &String| of_all.contains(set) || cell.about.contains(set);
+        let is_told = |set: &String| of_all.contains(set) || has_part(&cell.about, set);
         for set in own.filter(|set| !is_fitted(set) && !is_told(set)) {
             let _ = writeln!(text, "    with {}", clipped(set));
         }

@@ -296,20 +296,26 @@ mod tests {
     fn rates_that_are_found_anew_are_those_of_a_repair() {
         for seed in 0..50 {
             let repaired = rates_of_a_story(&mut Fluid::default(), seed);
-            for most_visits in [1, 2] {
-                let mut anew = Fluid::default();
-                anew.repair.most_visits = Some(most_visits);
-                assert_eq!(rates_of_a_story(&mut anew, seed), repaired, "seed {seed}");
-            }
+            let mut fluid = Fluid::default();
+            fluid.repair.most_visits = Some(1);
+            let anew = rates_of_a_story(&mut fluid, seed);
+            assert!(fluid.repair.anew > 30, "{}", fluid.repair.anew);
+            // The order in which links fill decides who gets the unit that rounding leaves.
+            let pairs = repaired.iter().flatten().zip(anew.iter().flatten());
+            let apart = |(a, b): (&FlowRate, &FlowRate)| a.bits_per_second() - b.bits_per_second();
+            let farthest = pairs.map(apart).map(f64::abs).fold(0.0, f64::max);
+            assert!(farthest < 0.01, "seed {seed}: {farthest} bit/s");
         }
     }
 
     #[test]
     fn a_tolerance_holds_while_links_change() {
+        let mut differ = 0;
         for seed in 0..50 {
             // The story checks the rates after each change.
             let near = rates_of_a_story(&mut Fluid::tolerating(10_000), seed);
-            assert_eq!(near.len(), 60);
+            differ += usize::from(near != rates_of_a_story(&mut Fluid::default(), seed));
         }
+        assert!(differ > 10, "{differ}");
     }
 }

@@ -31,8 +31,12 @@ pub(crate) struct Repair {
     over: Vec<(Reverse<FlowRate>, FlowId)>,
     /// Number of flows that were opened or shifted to another level, since the start.
     pub(crate) refilled: u64,
-    /// Replaces [`VISITS`]; tests set it, since no case is known that reaches that many.
+    /// Replaces [`VISITS`], since no case is known that reaches that many.
+    #[cfg(test)]
     pub(crate) most_visits: Option<u16>,
+    /// Number of passes that found all rates anew.
+    #[cfg(test)]
+    pub(crate) anew: u64,
 }
 
 /// Capacity, in flows, from which a scratch list returns its memory.
@@ -47,6 +51,16 @@ fn units(rate: FlowRate, weight: Weight) -> i128 {
 }
 
 impl Repair {
+    #[cfg(not(test))]
+    fn most_visits(&self) -> u16 {
+        VISITS
+    }
+
+    #[cfg(test)]
+    fn most_visits(&self) -> u16 {
+        self.most_visits.unwrap_or(VISITS)
+    }
+
     pub(crate) fn add_link(&mut self, capacity: Load) {
         self.shares.add_link(capacity);
         self.holders.add_link();
@@ -201,8 +215,8 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
 
     /// Handles a link when the pass has reached the level up to which nothing changes at it.
     fn visit(&mut self, link: LinkId) {
-        let most_visits = self.repair.most_visits.unwrap_or(VISITS);
-        if self.repair.shares.visit(link) == most_visits && !self.are_all_open {
+        let visits = self.repair.shares.visit(link);
+        if visits == self.repair.most_visits() && !self.are_all_open {
             self.open_all();
             self.repair.shares.touch(link);
             return;
@@ -249,6 +263,10 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
     /// Opens all flows, so that the pass finds all rates anew.
     fn open_all(&mut self) {
         self.are_all_open = true;
+        #[cfg(test)]
+        {
+            self.repair.anew += 1;
+        }
         let all: Vec<FlowId> = self.population.alive().map(|(id, _)| id).collect();
         for id in all {
             self.open(id);

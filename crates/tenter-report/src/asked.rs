@@ -1,10 +1,14 @@
 //! Answers of several trials to one query, in one table.
 
+use std::collections::{BTreeSet, HashMap};
+
 use serde_json::{Value, json};
-use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind, Statistic};
+use tenter_record::{Answer, AnswerColumn, AnswerRow, Kind, Notes, Statistic};
 use tenter_study::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 
 use crate::csv::csv_field;
+use crate::paired_compare::NamedRecord;
+use crate::sweep_numbers::point_name;
 use crate::text_table::{Align, TextColumn, TextTable};
 
 /// One trial's answer to a query.
@@ -23,61 +27,165 @@ pub struct AskedTrial {
     pub seed: u64,
     /// Digest over the trial's tables.
     pub digest: String,
+    /// The trial's notes.
+    pub notes: Notes,
     /// Rows and columns that the query returned.
     pub answer: Answer,
 }
 
-/// Makes the record of a folder's answers to one query, in which the columns of `by` are axes and
-/// each group is a point: [`paired_rows`](crate::paired_rows) then compares folders group by group
-/// and seed by seed.
-pub fn asked_record(name: &str, trials: &[AskedTrial], more_is_better: bool) -> SweepRecord {
-    let first = trials.first().map(|trial| &trial.answer);
-    let axes = first.iter().flat_map(|answer| &answer.keys);
-    let readings = first.iter().flat_map(|answer| &answer.values);
-    let mut points: Vec<Vec<String>> = Vec::new();
-    let mut values = Vec::new();
-    for trial in trials {
-        for row in &trial.answer.rows {
-            let key = row.key.iter().map(|key| key.cell().to_text().into_owned());
-            let key: Vec<String> = key.collect();
-            let known = points.iter().position(|point| *point == key);
-            let point = known.unwrap_or_else(|| {
-                points.push(key);
-                points.len() - 1
-            });
-            values.push(SweepValues {
-                point,
-                variant: 0,
-                seed: trial.seed,
-                digest: trial.digest.clone(),
-                values: row.values.clone(),
-            });
+/// Answers to one query, folder by folder.
+#[derive(Clone, Debug)]
+pub struct AskedFolder {
+    /// Name in tables; it differs from all other folders' names.
+    pub name: String,
+    /// The folder's trials, one for each seed.
+    pub trials: Vec<AskedTrial>,
+}
+
+/// Records of folders' answers to one query, for [`paired_rows`](crate::paired_rows).
+#[derive(Clone, Debug)]
+pub struct AskedRecords {
+    /// A record for each folder. Columns of `by` are axes, and all records have the groups of all
+    /// folders as points, in one order, so that groups are compared whose keys are equal.
+    pub records: Vec<NamedRecord>,
+    /// For each folder behind the first, the groups that only one of the two has, as a sentence.
+    pub alone: Vec<String>,
+}
+
+impl AskedRecords {
+    /// Makes the records; greater values are better if `more_is_better` is true.
+    ///
+    /// # Errors
+    /// If a folder has no value, or no group in common with the first.
+    pub fn of(folders: &[AskedFolder], more_is_better: bool) -> Result<AskedRecords, String> {
+        let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+        let mut points: Vec<Vec<String>> = Vec::new();
+        let mut of_folders: Vec<Vec<SweepValues>> = Vec::new();
+        for folder in folders {
+            let mut values = Vec::new();
+            for trial in &folder.trials {
+                for row in &trial.answer.rows {
+                    let key = row.key.iter().map(|key| key.cell().to_text().into_owned());
+                    let key: Vec<String> = key.collect();
+                    let point = *places.entry(key).or_insert_with_key(|key| {
+                        points.push(key.clone());
+                        points.len() - 1
+                    });
+                    values.push(SweepValues {
+                        point,
+                        variant: 0,
+                        seed: trial.seed,
+                        digest: trial.digest.clone(),
+                        values: row.values.clone(),
+                    });
+                }
+            }
+            of_folders.push(values);
         }
+        let like = SweepRecord {
+            points,
+            ..design(folders, more_is_better)
+        };
+        let alone = alone(folders, &like, &of_folders)?;
+        let records = folders
+            .iter()
+            .zip(of_folders)
+            .map(|(folder, trials)| NamedRecord {
+                name: folder.name.clone(),
+                record: SweepRecord {
+                    name: folder.name.clone(),
+                    notes: vec![Notes::of_all(folder.trials.iter().map(|of| &of.notes)).0],
+                    trials,
+                    ..like.clone()
+                },
+            });
+        Ok(AskedRecords {
+            records: records.collect(),
+            alone,
+        })
     }
+}
+
+/// Makes a record that has only axes and readings: the columns of the query.
+fn design(folders: &[AskedFolder], more_is_better: bool) -> SweepRecord {
+    let first = folders.iter().flat_map(|folder| &folder.trials).next();
+    let first = first.map(|trial| &trial.answer);
+    let axis = |column: &AnswerColumn| SweepAxis {
+        path: column.name.clone(),
+        name: column.name.clone(),
+        log: false,
+    };
+    let reading = |column: &AnswerColumn| SweepReading {
+        name: column.name.clone(),
+        of: column.name.clone(),
+        unit: column.unit.clone(),
+        against: String::new(),
+        more_is_better,
+        statistic: Statistic::Median.to_string(),
+    };
+    let axes = first.iter().flat_map(|of| of.keys.iter().map(axis));
+    let readings = first.iter().flat_map(|of| of.values.iter().map(reading));
     SweepRecord {
-        name: name.to_owned(),
-        axes: axes
-            .map(|column| SweepAxis {
-                path: column.name.clone(),
-                name: column.name.clone(),
-                log: false,
-            })
-            .collect(),
+        axes: axes.collect(),
+        readings: readings.collect(),
         variants: vec![String::new()],
-        points,
-        readings: readings
-            .map(|column| SweepReading {
-                name: column.name.clone(),
-                of: column.name.clone(),
-                unit: column.unit.clone(),
-                against: String::new(),
-                more_is_better,
-                statistic: Statistic::Median.to_string(),
-            })
-            .collect(),
-        trials: values,
         ..SweepRecord::default()
     }
+}
+
+/// Says which groups only one of two folders has: the first, and each other.
+///
+/// # Errors
+/// If a folder has no value, or no group in common with the first.
+fn alone(
+    folders: &[AskedFolder],
+    like: &SweepRecord,
+    of_folders: &[Vec<SweepValues>],
+) -> Result<Vec<String>, String> {
+    let groups = of_folders.iter().map(|values| {
+        let known = values
+            .iter()
+            .filter(|of| of.values.iter().any(Option::is_some));
+        known.map(|of| of.point).collect::<BTreeSet<usize>>()
+    });
+    let groups: Vec<(&AskedFolder, BTreeSet<usize>)> = folders.iter().zip(groups).collect();
+    if let Some((folder, _)) = groups.iter().find(|(_, own)| own.is_empty()) {
+        return Err(format!("the query has no value in {}", folder.name));
+    }
+    let Some(((first, base), others)) = groups.split_first() else {
+        return Ok(Vec::new());
+    };
+    let example = |points: &BTreeSet<usize>| {
+        let point = points.first().copied().unwrap_or_default();
+        point_name(like, point)
+    };
+    let mut lines = Vec::new();
+    for (folder, own) in others {
+        if own.is_disjoint(base) {
+            return Err(format!(
+                "{} and {} have no group in common (for instance {} and {})",
+                first.name,
+                folder.name,
+                example(base),
+                example(own)
+            ));
+        }
+        for (of, name, other, lacks) in [
+            (own, &folder.name, base, &first.name),
+            (base, &first.name, own, &folder.name),
+        ] {
+            let alone: BTreeSet<usize> = of.difference(other).copied().collect();
+            if !alone.is_empty() {
+                let groups = if alone.len() == 1 { "group" } else { "groups" };
+                lines.push(format!(
+                    "note: {} {groups} of {name} that {lacks} lacks, for instance {}",
+                    alone.len(),
+                    example(&alone)
+                ));
+            }
+        }
+    }
+    Ok(lines)
 }
 
 /// Returns the query's columns, which are the same in all answers.

@@ -28,23 +28,29 @@ impl NamedSummary {
     }
 }
 
-/// Returns what a reader must know before the numbers, as lines without line ends: a warning if
-/// trials at flow level stand beside packet trials, and all trials' notes, equal ones once.
-pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
+/// Returns a warning, without a line end, if trials at flow level stand beside packet trials; each
+/// name appears once.
+pub fn mixed_levels(trials: &[NamedSummary]) -> Option<String> {
     let of_flows = |trial: &&NamedSummary| trial.summary.engine.engine == EngineKind::Flow;
     let (flows, others): (Vec<_>, Vec<_>) = trials.iter().partition(of_flows);
     let names = |of: &[&NamedSummary]| {
-        let names: Vec<&str> = of.iter().map(|trial| trial.name.as_str()).collect();
+        let mut names: Vec<&str> = of.iter().map(|trial| trial.name.as_str()).collect();
+        names.dedup();
         names.join(", ")
     };
-    let mut lines = Vec::new();
-    if !flows.is_empty() && !others.is_empty() {
-        lines.push(format!(
+    (!flows.is_empty() && !others.is_empty()).then(|| {
+        format!(
             "warning: {} at flow level beside {} with packets: the differences contain the error of flow level",
             names(&flows),
             names(&others)
-        ));
-    }
+        )
+    })
+}
+
+/// Returns what a reader must know before the numbers, as lines without line ends: a warning if
+/// trials at flow level stand beside packet trials, and all trials' notes, equal ones once.
+pub fn remarks(trials: &[NamedSummary]) -> Vec<String> {
+    let mut lines: Vec<String> = mixed_levels(trials).into_iter().collect();
     let of_trials = trials
         .iter()
         .map(|trial| (trial.name.as_str(), trial.summary.notes.as_slice()));

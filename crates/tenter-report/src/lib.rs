@@ -58,12 +58,15 @@ mod whole_file;
 
 pub use answers::{ANSWERS_FILE, SWEEP_FILE, read_answers};
 pub use asked::{
-    AskedTrial, NamedAnswer, answer_columns, answer_csv, answer_rows, answer_table, asked_record,
+    AskedFolder, AskedRecords, AskedTrial, NamedAnswer, answer_columns, answer_csv, answer_rows,
+    answer_table,
 };
 pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
-pub use compare::{ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, remarks};
+pub use compare::{
+    ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, mixed_levels, remarks,
+};
 pub use compare_tables::comparison_table;
 pub use csv::{csv, csv_field};
 pub use deviations::{Beside, add_measured, deviation_table};

@@ -187,6 +187,10 @@ fn example(record: &SweepRecord) -> String {
 /// Pairs points with equal settings. A path that is an axis in only one record is looked up among
 /// the other's fixed settings.
 fn equal_points(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
+    // One design, which may have very many points.
+    if (&a.axes, &a.set, &a.points) == (&b.axes, &b.set, &b.points) {
+        return (0..a.points.len()).map(|point| (point, point)).collect();
+    }
     let has_all = |a: &SweepRecord, point: usize, b: &SweepRecord, other: usize| {
         let mut axes = a.axes.iter().zip(&a.points[point]);
         axes.all(|(axis, value)| {
@@ -340,6 +344,8 @@ fn paired_section(rows: &[PairedRow]) -> Section {
     let (unit, factor) = shown_unit(&first.unit, sizes.map(f64::abs).fold(0.0, f64::max));
     let better = if first.more_is_better { "more" } else { "less" };
     let varied = rows.iter().any(|row| !row.settings.is_empty());
+    // A single pair says nothing of luck.
+    let is_tested = rows.iter().any(|row| row.pairs > 1);
     let mut columns = vec![TextColumn::name("at")];
     columns.retain(|_| varied);
     columns.extend([
@@ -348,13 +354,15 @@ fn paired_section(rows: &[PairedRow]) -> Section {
         TextColumn::name("against"),
         TextColumn::number("", &unit),
         TextColumn::name("difference"),
-        TextColumn::name("95 % interval"),
-        TextColumn::name("better with"),
-        TextColumn::name("p"),
     ]);
+    if is_tested {
+        columns.extend(["95 % interval", "better with", "p"].map(TextColumn::name));
+    }
     let mut table = TextTable::new(columns);
     for row in rows {
-        table.push(cells(row, varied, factor));
+        let mut cells = cells(row, varied, factor);
+        cells.truncate(table.columns().len());
+        table.push(cells);
     }
     Section::of_table(format!("{} ({better} is better)", first.reading), table)
 }

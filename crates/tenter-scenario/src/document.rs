@@ -49,7 +49,8 @@ pub fn read_document<T: Component>(
 fn report_scenario(root: &Node, table: &KeyTable, problems: &Problems) -> bool {
     let has = |key: &str| table.keys.iter().any(|of| of.name == key);
     let fabric = root.entry("fabric");
-    let Some(fabric) = fabric.filter(|_| has("scenario") && !has("fabric")) else {
+    let is_other = root.entry("scenario").is_none() && has("scenario") && !has("fabric");
+    let Some(fabric) = fabric.filter(|_| is_other) else {
         return false;
     };
     let needed = table.title.replacen("the ", "a ", 1);

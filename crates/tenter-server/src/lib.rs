@@ -49,6 +49,6 @@ mod turns;
 
 pub use named_trial::NamedTrial;
 pub use options::{CHECK_MEMORY, Options};
-pub use report::{Report, report_of_studies, report_of_sweeps, report_of_trials};
+pub use report::{LeftOut, Report, report_of_studies, report_of_sweeps, report_of_trials};
 pub use routes::openapi;
 pub use server::Server;

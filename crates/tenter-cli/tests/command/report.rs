@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tenter_report::read_rows;
 
 use crate::embedded::Embedded;
@@ -219,6 +219,30 @@ fn deviations_of_several_files_stand_in_table_json_and_report() {
     ] {
         assert!(beside.contains(part), "{part} in {beside}");
     }
+}
+
+#[test]
+fn trials_in_folders_of_one_name_are_told_apart() {
+    let workplace = Workplace::with_small("report-apart");
+    for folder in ["a/trial", "b/trial"] {
+        workplace
+            .words(&format!("run small.yaml -o {folder}"))
+            .expect(0);
+    }
+    let answer = workplace
+        .words("report a/trial b/trial --format json")
+        .expect(0);
+    assert_eq!(answer.json()["left_out"], json!([]));
+    let report = fs::read_to_string(workplace.path("report.html")).expect("a report");
+    let root = workplace.path("").display().to_string();
+    let embedded = Embedded::of(&report);
+    let answers = embedded.answers.values();
+    assert!(answers.clone().any(|answer| answer.contains("\"b/trial\"")));
+    let with_path: Vec<&String> = answers.filter(|answer| answer.contains(&root)).collect();
+    assert_eq!(with_path, Vec::<&String>::new());
+    workplace
+        .words("report a/trial b/../a/trial")
+        .expect_refusal(&["is named twice"]);
 }
 
 #[test]

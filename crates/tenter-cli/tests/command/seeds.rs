@@ -315,16 +315,65 @@ fn answers_to_a_query_are_compared_group_by_group() {
     assert_eq!(first["settings"], format!("size_bytes={}", key[0]));
     assert_eq!((&first["pairs"], &first["unit"]), (&json!(3), &json!("ns")));
     assert_eq!(first["against_value"].as_f64(), Some(values[1]));
-    // Single trials stand beside each other whatever their seeds are.
+    // Single trials stand beside each other whatever their seeds are, without a test of luck.
     let table = compare(["single", "other"], &["--more-is-better"]).expect(0);
     for part in ["p99(flows.fct_ns)", "(more is better)", "size_bytes="] {
         assert!(table.stdout.contains(part), "{part}: {}", table.stdout);
     }
-    compare(["single", "one"], &[]).expect_refusal(&["no seed in common"]);
+    assert!(!table.stdout.contains("seeds"), "{}", table.stdout);
+    compare(["other", "one"], &[]).expect_refusal(&["no seed in common"]);
     compare(["single", "nowhere"], &[]).expect_refusal(&["nowhere"]);
+    compare(["one", "one"], &[]).expect_refusal(&["is named twice"]);
     workplace
         .words("compare one --query count(flows)")
         .expect_refusal(&["`tenter query`"]);
+}
+
+#[test]
+fn groups_are_compared_by_their_whole_name() {
+    let workplace = Workplace::new("query-groups");
+    let jobs = |names: &[&str]| {
+        let job = |(at, name): (usize, &&str)| {
+            let size = format!("{}KiB", 64 << at);
+            format!(
+                "  - {{name: '{name}', ranks: 2, collectives: [{{collective: all-to-all, size: {size}}}]}}\n"
+            )
+        };
+        let jobs: String = names.iter().enumerate().map(job).collect();
+        format!("fabric: {{kind: single-switch, hosts: 8}}\njobs:\n{jobs}")
+    };
+    workplace.write("two.yaml", &jobs(&["1024B", "1KiB"]));
+    workplace.write("three.yaml", &jobs(&["1024B", "1KiB", "extra"]));
+    workplace.write("other.yaml", &jobs(&["a"]));
+    for name in ["two", "three", "other"] {
+        workplace
+            .words(&format!("run {name}.yaml -o {name}"))
+            .expect(0);
+    }
+    let query = "max(flows.fct_ns) by job_name";
+    let compare = |folders: [&str; 2], query: &str, more: &[&str]| {
+        let line = ["compare", folders[0], folders[1], "--query", query];
+        workplace.tenter(&[&line[..], more].concat())
+    };
+    let answer = compare(["two", "three"], query, &["--format", "json"]);
+    let answer = answer.expect(0).json();
+    let asked = workplace.tenter(&["query", "two", query, "--format", "json"]);
+    let asked = asked.expect(0).json();
+    for row in asked["trials"][0]["rows"].as_array().expect("rows") {
+        let settings = format!("job_name={}", row[0].as_str().expect("a name"));
+        let rows = answer["comparison"].as_array().expect("rows");
+        let same = rows.iter().find(|of| of["settings"] == settings.as_str());
+        assert_eq!(
+            same.expect("the group")["against_value"],
+            row[1],
+            "{settings}"
+        );
+    }
+    let remark = "note: 1 group of three that two lacks, for instance job_name=extra";
+    assert_eq!(answer["remarks"], json!([remark]));
+    compare(["two", "other"], query, &[]).expect_refusal(&["no group in common"]);
+    let nothing = "max(flows.fct_ns) where size_bytes > 1GiB";
+    compare(["two", "three"], nothing, &[]).expect_refusal(&["no value in two"]);
 }
 
 #[test]

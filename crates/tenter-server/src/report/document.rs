@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read as _, Write as _};
 
 use base64::Engine as _;
@@ -35,7 +36,7 @@ pub(super) struct Document {
     #[serde(skip)]
     room: usize,
     #[serde(skip)]
-    left_out: Vec<String>,
+    left_out: Vec<LeftOut>,
 }
 
 /// A report as one HTML file, which fetches nothing.
@@ -43,8 +44,31 @@ pub(super) struct Document {
 pub struct Report {
     /// The file's text.
     pub text: String,
-    /// Addresses of answers that did not fit; the page says in their place that they were left out.
-    pub left_out: Vec<String>,
+    /// Answers that did not fit; the page says in their place that they were left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An answer that did not fit into a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Address that the page would ask a server for.
+    pub address: String,
+    /// Name of the trial that the answer is about; empty if it is about several.
+    pub trial: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let below = self.address.trim_start_matches("/api/v1/");
+        // The number in the address counts the trials of the report.
+        match below
+            .strip_prefix("trials/")
+            .and_then(|of| of.split_once('/'))
+        {
+            Some((_, view)) if !self.trial.is_empty() => write!(f, "{}: {view}", self.trial),
+            _ => f.write_str(below),
+        }
+    }
 }
 
 /// Answer in the form that the page expects.
@@ -77,9 +101,10 @@ impl Document {
         }
     }
 
-    /// Adds the answer from `address`. A 404 adds nothing: the page then shows the same as it would
+    /// Adds the answer from `address` about `trial`, which is empty if the answer is about several.
+    /// A 404 adds nothing: the page then shows the same as it would
     /// beside a server.
-    pub(super) fn add(&mut self, address: &str, answered: Answered) {
+    pub(super) fn add(&mut self, address: &str, trial: &str, answered: Answered) {
         let Answered { status, body } = answered;
         let packed = match status {
             404 => return,
@@ -99,7 +124,10 @@ impl Document {
                 Packed::Answer(packed)
             }
             None => {
-                self.left_out.push(address.to_owned());
+                self.left_out.push(LeftOut {
+                    address: address.to_owned(),
+                    trial: trial.to_owned(),
+                });
                 left_out()
             }
         };
@@ -128,7 +156,9 @@ impl Document {
     fn text(&self) -> String {
         // `</script>` in the data, as in a trial's name, must not end the element around it.
         let data = serde_json::to_string(self).unwrap_or_default();
-        let data = data.replace('<', "\\u003c");
+        // Names from elsewhere may have direction marks, which would reverse the text beside them;
+        // none of them may differ between an answer and its address.
+        let data = data.replace('<', "\\u003c").replace(turns_text, "\u{fffd}");
         let script = script();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -221,20 +251,22 @@ mod tests {
             status: 200,
             body: format!("{:?}", (0..count).collect::<Vec<u32>>()).into_bytes(),
         };
-        document.add("small", numbers(1));
-        document.add("large", numbers(1_000));
+        document.add("small", "", numbers(1));
+        document.add("/api/v1/trials/1/large", "ecmp", numbers(1_000));
         document.add_body("home", &(0..1_000).collect::<Vec<u32>>());
         let data = serde_json::to_value(&document).expect("plain data");
         assert!(data["answers"]["small"].is_string());
-        assert_eq!(data["answers"]["large"][0], 413);
+        assert_eq!(data["answers"]["/api/v1/trials/1/large"][0], 413);
         let none = Answered {
             status: 404,
             body: Vec::new(),
         };
-        document.add("missing", none);
+        document.add("missing", "", none);
         assert!(data["answers"]["home"].is_string());
         assert_eq!(document.answers.len(), 3);
-        assert_eq!(document.finish().left_out, ["large"]);
+        let left_out = document.finish().left_out;
+        assert_eq!(left_out.len(), 1);
+        assert_eq!(left_out[0].to_string(), "ecmp: large");
     }
 
     #[test]

@@ -34,7 +34,7 @@ use crate::sweep_body::SweepRow;
 use asking::{Asking, encoded_part};
 use document::Document;
 
-pub use document::Report;
+pub use document::{LeftOut, Report};
 
 /// Footer for reports with simulated trials.
 const REMARK: &str = "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
@@ -78,6 +78,7 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
         [one] => one.data.summary.scenario.clone(),
         several => format!("{} trials", several.len()),
     };
+    let names: Vec<String> = trials.iter().map(|trial| trial.name.clone()).collect();
     let asking = Asking::of(reading(trials)?)?;
     let ids: Vec<String> = asking.trials()?.iter().map(i64::to_string).collect();
     let home = match ids.as_slice() {
@@ -90,19 +91,19 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
         document.add_body("/api/v1/compare/measured", &MeasuredBody::from(beside));
     }
     for address in &views.workspace {
-        document.add(address, asking.ask(address)?);
+        document.add(address, "", asking.ask(address)?);
     }
     if ids.len() > 1 {
         for address in &views.several {
             let address = address.replace("{ids}", &ids.join(","));
-            document.add(&address, asking.ask(&address)?);
+            document.add(&address, "", asking.ask(&address)?);
         }
     }
     // View by view, not trial by trial: when space ends, all trials have the important views.
     for address in &views.trial {
-        for id in &ids {
+        for (id, name) in ids.iter().zip(&names) {
             let address = address.replace("{id}", id);
-            document.add(&address, asking.ask(&address)?);
+            document.add(&address, name, asking.ask(&address)?);
         }
     }
     Ok(document.finish())

@@ -276,6 +276,18 @@ readings: [{case: '{case}', each_row: true, query: max(jobs.jct_ns)}]
 }
 
 #[test]
+fn a_single_row_is_of_one_cell() {
+    let text = "
+scenario: s.yaml
+variants: {a: {}}
+axes: {x.y: [1, 2]}
+readings: [{case: all, name: time, judge: a, query: max(jobs.jct_ns), band: [1, 2]}]
+";
+    let error = Sweep::read(text, "sweep.yaml", Format::Yaml).expect_err("two cells");
+    assert!(error.to_string().contains("is run at 2 points"), "{error}");
+}
+
+#[test]
 fn a_single_row_has_the_band_of_its_reading() {
     let text = "
 scenario: s.yaml
@@ -311,12 +323,14 @@ const WRONG: [(&str, &str); 2] = [
          value: time_ms => value: time => there is no column `time`
          = {size}' => = {bytes}' => names `bytes`
          fitted_to: {endpoint.nic => fitted_to: {endpoint => does not set
-         judge: fitted => judge: '' => none is judged; name one in `judge`
+         judge: fitted => judge: '' => is of 2 cells, and none is judged
          band: [low, high] => band: [low, high, top] => has not two columns
          band: [low, high] => band: [low, low2] => there is no column `low2`
          {about: nothing fitted} => {row: p} => `row` of `pure` means nothing
          value: time_ms, => value: time_ms, band: [1, 2], => leave `band` out, or name two columns
          value: time_ms, => value: time_ms, tables: [made-up], => leave `tables` out
+         value: time_ms, => value: published, => there is no column `published`
+         value: time_ms, =>  => there is no column `published`
          value: time_ms, => value: time_ms, at: {a.sizes: [1]}, => name the variants in `shown`
          value: time_ms, => value: time_ms, variants: [pure], => name the variants in `shown`
          value: time_ms, => value: time_ms, published: [{value: 1}], => `published` belongs to
@@ -332,6 +346,12 @@ const WRONG: [(&str, &str); 2] = [
          against: ecmp => against: ecmp, judge: ecpm => did you mean `ecmp`?
          against: ecmp => against: ecmp, shown: [ecmp] => name the variants in `variants`
          against: ecmp => against: ecmp, bar: x => variants are the bars
+         against: ecmp => against: ecmp, judge: ecmp => has no row for `ecmp`, which it judges
+         at: {case: [busy]} => at: {case: [bussy]} => is at `case: bussy`, which no point has
+         against: ecmp => against: ecmp, value: x => belong to a reading with `row`
+         seeds: {runs => judge: ecmp¶seeds: {runs => name the variant in `judge` of a reading
+         ecmp: {about: ECMP} => none: {about: ECMP} => a variant is called `none`
+         only: {case: [busy]} => only: {case: []} => so the variant would never run
          at: {case: [busy]} => at: {kase: [busy]} => the axis `kase`, which there is not
          runs: 3, => runs: 3, by: nobody, => `seeds.by` names the variant `nobody`
          runs: 3, => runs: 3, luck: 1, => unknown field `luck`
@@ -349,10 +369,35 @@ fn what_does_not_go_together_is_refused_with_a_remedy() {
             let [from, to, expected] = parts[..] else {
                 panic!("{change}")
             };
-            let changed = text.replace(from, to);
+            let changed = text.replace(from, &to.replace('¶', "\n"));
             assert_ne!(changed, text, "{from}");
             let error = read(&changed).expect_err(to).to_string();
             assert!(error.contains(expected), "{to}: {error}");
+        }
+    }
+}
+
+/// Returns the blocks of a page that are marked `language`.
+fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let begin = format!("```{language}\n");
+    let blocks = page.split(&*begin).skip(1);
+    blocks
+        .filter_map(|rest| Some(rest.split_once("\n```")?.0))
+        .collect()
+}
+
+#[test]
+fn descriptions_that_pages_show_are_read() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for name in ["studies.md", "sweeps.md"] {
+        let page = std::fs::read_to_string(docs.join(name)).expect("a page");
+        let tables = blocks(&page, "csv");
+        let table = |_: &str| Ok(tables.first().map(|table| (*table).to_owned()));
+        let shown = blocks(&page, "yaml");
+        assert!(!shown.is_empty(), "{name}");
+        for text in shown {
+            let read = Sweep::read_beside(text, name, Format::Yaml, &table);
+            read.unwrap_or_else(|error| panic!("{error}"));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::bundle::{self, Bundle};
 use super::design::PointValues;
-use super::keys::SweepKeys;
+use super::keys::{Design, SweepKeys};
 
 /// A variant at a point: the unit that is run once for each seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +61,10 @@ pub(super) fn variants(keys: &SweepKeys) -> Result<Vec<Bundle>, String> {
     let mut variants = Bundle::read_all(&keys.variants)?;
     // Names become folders and columns of tables.
     let is_plain = |c: char| c.is_alphanumeric() || "-_. +".contains(c);
+    if variants.iter().any(|of| of.name == "none") {
+        let message = "a variant is called `none`, which means none of them in `judge`; rename it";
+        return Err(message.to_owned());
+    }
     let odd = variants
         .iter()
         .find(|of| of.name.trim_matches('.').is_empty() || !of.name.chars().all(is_plain));
@@ -110,7 +114,7 @@ pub(super) fn cells(
             }
         }
     }
-    check_only(axes, variants, points)?;
+    check_only(keys, axes, variants, points)?;
     let mut names = BTreeSet::new();
     let has_names = axes.iter().any(|axis| !axis.bundles.is_empty());
     // Plain axes give all points of a variant one name. Names must be unique with bundles, and in
@@ -125,20 +129,28 @@ pub(super) fn cells(
 
 /// Checks that the values at which variants are run occur: a misspelt one would run nothing.
 fn check_only(
+    keys: &SweepKeys,
     axes: &[NamedAxis<'_>],
     variants: &[Bundle],
     points: &[PointValues],
 ) -> Result<(), String> {
+    // Draws need not hit each value that an axis lists.
+    let is_drawn = matches!(keys.design, Design::Random | Design::LatinHypercube);
     for variant in variants {
         for (axis, values) in variant.only() {
-            let place = axes.iter().position(|of| of.name == axis);
-            let known = |value: &str| {
-                let mut values = points.iter().filter_map(|point| point.get(place?));
-                values.any(|of| of.trim_matches('"') == value)
+            if values.is_empty() {
+                return Err(format!(
+                    "`only` of `{}` has no value of `{axis}`, so the variant would never run; leave it out",
+                    variant.name
+                ));
+            }
+            let Some(place) = axes.iter().position(|of| of.name == axis) else {
+                continue;
             };
-            if let Some(value) = values.iter().find(|value| !known(value)) {
-                let known = points.iter().filter_map(|point| point.get(place?));
-                let known: BTreeSet<&str> = known.map(String::as_str).collect();
+            let known = points.iter().map(|point| point[place].trim_matches('"'));
+            let known: BTreeSet<&str> = known.collect();
+            let unknown = values.iter().find(|value| !known.contains(value.as_str()));
+            if let Some(value) = unknown.filter(|_| !is_drawn) {
                 let help = tenter_units::suggestion(value, known.iter().copied());
                 return Err(format!(
                     "`only` of `{}` has `{axis}: {value}`, which no point has; {help}",

@@ -16,13 +16,13 @@ pub(super) fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Res
     check_study(keys)?;
     let mut names = BTreeSet::new();
     for reading in &keys.readings {
-        let of_cells = reading.case.is_empty() && !reading.each_row;
-        if of_cells && reading.name.is_empty() {
-            return Err("a reading has no `name`; give it one".to_owned());
-        }
         // Only a sweep identifies a table by its reading's name; a study's rows have a case and a
         // metric.
-        if of_cells && keys.published.is_none() && !names.insert(&reading.name) {
+        let is_named = keys.published.is_none() || is_of_cells(reading);
+        if is_named && reading.name.is_empty() {
+            return Err("a reading has no `name`; give it one".to_owned());
+        }
+        if keys.published.is_none() && !names.insert(&reading.name) {
             return Err(format!(
                 "two readings are called `{}`; rename one of them",
                 reading.name
@@ -43,6 +43,11 @@ pub(super) fn check(keys: &SweepKeys, variants: &[Bundle], seeds: &Seeds) -> Res
     }
 }
 
+/// Returns true if the reading has a row for each variant at each point.
+pub(super) fn is_of_cells(reading: &ReadingKeys) -> bool {
+    reading.case.is_empty() && !reading.each_row
+}
+
 /// Checks that keys which need a published table have one.
 fn check_study(keys: &SweepKeys) -> Result<(), String> {
     if keys.published.is_some() {
@@ -51,6 +56,7 @@ fn check_study(keys: &SweepKeys) -> Result<(), String> {
     // Without a table, the quick form cannot leave out rows, and `tenter sweep` runs no quick form.
     let quick = keys.quick.as_ref();
     let has_quick = quick.is_some_and(|of| !of.set.0.is_empty() || !of.rows.0.is_empty());
+    let has_quick = has_quick || quick.is_some_and(|of| of.judged);
     let given = [
         ("varies", !keys.varies.0.is_empty()),
         ("left_out", !keys.left_out.is_empty()),
@@ -133,9 +139,13 @@ pub(super) fn check_reading(reading: &ReadingKeys) -> Result<(), String> {
 /// Checks that the reading's keys have a meaning beside `case` and `each_row`, which decide on its
 /// rows.
 fn check_rows(reading: &ReadingKeys) -> Result<(), String> {
-    let of_cells = reading.case.is_empty() && !reading.each_row;
+    let of_cells = is_of_cells(reading);
     let has_row = reading.row.is_some() || reading.each_row;
     let misplaced = [
+        (
+            !has_row && !(reading.value.is_empty() && reading.tables.is_empty()),
+            "`value` and `tables` belong to a reading with `row` or `each_row`",
+        ),
         (
             !of_cells && !(reading.at.0.is_empty() && reading.variants.is_empty()),
             "`at` and `variants` choose among rows for each variant; with `case`, name the variants in `shown`",

@@ -24,7 +24,8 @@ component! {
         scenario: String, in WORDS;
         /// The table with published values, which a study has.
         published: Option<TableKeys> = "none";
-        /// The variant that the gates of published rows judge, where a reading names no other.
+        /// The variant that the gates of rows with `case` or `each_row` judge, where a reading
+        /// names no other.
         judge: String = "\"\"", in 200;
         /// Keys of switches, NICs and hosts that the scenario of a study sets in place of its
         /// equipment, each with the reason.
@@ -159,7 +160,8 @@ component! {
         tables: Vec<String> = "[]", in 200;
         /// The column with the published value, if it is not that of the study.
         value: String = "\"\"", in 200;
-        /// The variant that is judged; `none` for information.
+        /// The variant that is judged; `none` for information. Without `case` and `each_row`, all
+        /// are judged where none is named.
         judge: String = "\"\"", in 200;
         /// The variants that have a row; all without it.
         shown: Vec<String> = "[]", in 200;

@@ -7,7 +7,7 @@ use tenter_units::{Bytes, suggestion};
 
 use super::cells::{NamedAxis, SweepCell};
 use super::checks;
-use super::keys::{PublishedKeys, QuickKeys, ReadingKeys, Sharing, SweepKeys, is_axis, plain};
+use super::keys::{QuickKeys, ReadingKeys, Sharing, SweepKeys, is_axis, plain};
 use super::published::{Lookup, filled};
 use super::table::Published;
 use crate::against::Against;
@@ -134,6 +134,7 @@ impl<'a> Rows<'a> {
     /// Makes all rows, reading by reading, and checks that no table row was forgotten.
     pub(super) fn make(&mut self) -> Result<(), Wrong> {
         let keys = self.keys;
+        self.check_judge()?;
         for (index, reading) in keys.readings.iter().enumerate() {
             let in_reading = |what| format!("the reading `{}`: {what}", called(reading));
             checks::check_reading(reading).map_err(in_reading)?;
@@ -152,6 +153,29 @@ impl<'a> Rows<'a> {
             }
         }
         self.check_all_rows_are_read()
+    }
+
+    /// Checks that the description's own `judge` names a cell, and that a reading asks for it.
+    fn check_judge(&self) -> Result<(), String> {
+        let name = self.keys.judge.as_str();
+        if ["", "none"].contains(&name) {
+            return Ok(());
+        }
+        if self.keys.readings.iter().all(checks::is_of_cells) {
+            return Err(
+                "`judge` judges readings with `case` or `each_row`, and there is none; name the variant in `judge` of a reading"
+                    .to_owned(),
+            );
+        }
+        let cells = self.cells.iter().map(|cell| cell.name.as_str());
+        let mut known = self.variants.iter().copied().chain(cells.clone());
+        if known.any(|known| known == name) {
+            return Ok(());
+        }
+        let help = suggestion(name, cells);
+        Err(format!(
+            "`judge` names `{name}`, which there is not; {help}"
+        ))
     }
 
     /// Makes a row for each variant at each point, for a reading without `case`.
@@ -194,7 +218,16 @@ impl<'a> Rows<'a> {
             row.counts_values = self.keys.published.is_some();
             self.made.push(row.only_judged());
         }
-        Ok(())
+        let mut of_reading = self.made.iter().filter(|row| row.reading == index);
+        let is_judged = of_reading.any(|row| row.judged.is_some());
+        if ["", "none"].contains(&reading.judge.as_str()) || is_judged {
+            return Ok(());
+        }
+        Err(Wrong::Description(format!(
+            "the reading `{}` has no row for `{}`, which it judges; see `variants`, `at` and `against`",
+            called(reading),
+            reading.judge
+        )))
     }
 
     /// Tells for each variant whether the cells of a reading without `case` are judged: all of them
@@ -210,7 +243,8 @@ impl<'a> Rows<'a> {
     }
 
     fn unknown_variant(&self, reading: &ReadingKeys, name: &str) -> Wrong {
-        let help = suggestion(name, self.variants.iter().copied());
+        let known = self.variants.iter().copied();
+        let help = suggestion(name, known.filter(|name| !name.is_empty()));
         Wrong::Description(format!(
             "the reading `{}` is of the variant `{name}`, which there is not; {help}",
             called(reading)
@@ -229,21 +263,18 @@ impl<'a> Rows<'a> {
             let of_variant = row.variant.is_empty() || row.variant == self.variants[cell.variant];
             of_variant && row.at.0.iter().all(is_here)
         });
-        let band = row.map_or_else(|| reading.band(), PublishedKeys::band);
+        let Some(row) = row else {
+            let expected = Published::expected(&reading.name, reading.band());
+            let is_own = self.keys.published.is_none();
+            let origin = if is_own { Origin::Own } else { expected.origin };
+            return Published { origin, ..expected };
+        };
+        let band = row.band();
         Published {
-            metric: reading.name.clone(),
-            value: row.and_then(PublishedKeys::number).map(Value::Number),
-            origin: match row {
-                None if self.keys.published.is_none() => Origin::Own,
-                _ => Origin::Published,
-            },
+            value: row.number().map(Value::Number),
             band,
-            gate: match row {
-                _ if band.is_none() => Gate::Info,
-                Some(row) => row.gate,
-                None => Gate::Required,
-            },
-            reason: "not published".to_owned(),
+            gate: if band.is_none() { Gate::Info } else { row.gate },
+            ..Published::nothing(&reading.name)
         }
     }
 
@@ -261,8 +292,18 @@ impl<'a> Rows<'a> {
                 )
             })?;
             // Points have values as settings write them, so a text may have quotes.
-            let here = self.points[cell.point][place].trim_matches('"');
+            let of = |point: &'a [String]| point[place].trim_matches('"');
+            let here = of(&self.points[cell.point]);
             is_at &= values.iter().any(|value| plain(value) == Some(here));
+            let known: BTreeSet<&str> = self.points.iter().map(|point| of(point)).collect();
+            let is_known =
+                |value: &Written| plain(value).is_some_and(|value| known.contains(value));
+            if let Some(unknown) = values.iter().find(|value| !is_known(value)) {
+                return Err(Wrong::Description(format!(
+                    "the reading `{}` is at `{axis}: {unknown}`, which no point has",
+                    called(reading)
+                )));
+            }
         }
         let unknown = |of: &&String| self.variants.iter().all(|name| name != of);
         match reading.variants.iter().find(unknown) {
@@ -351,10 +392,11 @@ impl<'a> Rows<'a> {
             let read = self.place(read);
             let value = Some(reading.value.as_str()).filter(|name| !name.is_empty());
             let (of_study, band) = lookup.columns(reading);
-            let own = if table.has_value(value, of_study) {
-                table.published(at, value, of_study, band)?
-            } else {
+            // A table may have only descriptions of what was run: then nothing can be judged.
+            let own = if reading.judge == "none" && !table.has_value(value, of_study) {
                 Published::nothing(&reading.name)
+            } else {
+                table.published(at, value, of_study, band)?
             };
             let case = size_or(fill(&reading.case)?);
             let mut row = self.row(index, read, own, case, bar(reading));
@@ -388,8 +430,9 @@ impl<'a> Rows<'a> {
                 [only] => Some(only),
                 _ => {
                     return Err(Wrong::Description(format!(
-                        "the reading `{}` is of several variants, and none is judged; name one in `judge`, or write `judge: none`",
-                        called(reading)
+                        "the reading `{}` is of {} cells, and none is judged; name one in `judge`, or write `judge: none`",
+                        called(reading),
+                        here.len()
                     )));
                 }
             },
@@ -445,7 +488,24 @@ impl<'a> Rows<'a> {
             |cell: &SweepCell| point == Some(cell.point) && self.variants[cell.variant] == name;
         let cells = self.cells.iter();
         let found = cells.clone().position(at_point);
-        let found = found.or_else(|| cells.clone().position(|cell| cell.name == name));
+        let mut named = cells.clone().filter(|cell| cell.name == name);
+        // Plain axes give all cells of a variant one name.
+        if found.is_none() && named.clone().count() > 1 {
+            return Err(Wrong::Description(format!(
+                "the reading `{}` has `case`, and `{name}` is run at {} points; leave `case` out",
+                called(reading),
+                named.count()
+            )));
+        }
+        let at = |name: &str| cells.clone().position(|cell| cell.name == name);
+        let found = found.or_else(|| at(&named.next()?.name));
+        if let Some(point) = point.filter(|_| found.is_none() && self.variants.contains(&name)) {
+            return Err(Wrong::Description(format!(
+                "the reading `{}` judges or compares with `{name}`, which is not run at {}; see `only`",
+                called(reading),
+                self.points[point].join(", ")
+            )));
+        }
         found.ok_or_else(|| {
             let known = self
                 .variants

@@ -92,12 +92,14 @@ impl Table {
         }
     }
 
-    /// Returns true if rows have a published value where [`Table::published`] looks for it: a
-    /// table may have only descriptions of what was run. A column that a description names is
-    /// looked for in any case.
+    /// Returns true if the table has the column in which [`Table::published`] looks for the value.
     pub(super) fn has_value(&self, value: Option<&str>, otherwise: &str) -> bool {
         let has = |name: &str| self.header.iter().any(|other| other == name);
-        value.is_some() || otherwise != "published" || has("metric") || has("published")
+        match value {
+            Some(name) => has(name),
+            None if has("metric") => has("published"),
+            None => has(otherwise),
+        }
     }
 
     fn column(&self, name: &str) -> Result<usize, StudyError> {
@@ -105,7 +107,9 @@ impl Table {
         found.ok_or_else(|| StudyError::Published {
             table: self.name.clone(),
             line: Some(1),
-            message: format!("there is no column `{name}`, which a study asks for"),
+            message: format!(
+                "there is no column `{name}`, which a study asks for; name the column in `value`"
+            ),
         })
     }
 

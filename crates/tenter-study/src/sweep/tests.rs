@@ -108,6 +108,11 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
         ("name: x", "lacks `scenario`"),
         ("fabric: {}\njobs: []", "run it with `tenter run`"),
         ("scenario: s\nvaries: {a: b}", "without `published`"),
+        ("scenario: s\nfabric: {}", "unknown key `fabric`"),
+        (
+            "scenario: s\nreadings: [{case: a, query: max(jobs.jct_ns)}]",
+            "has no `name`",
+        ),
         ("scenario: s\nquick: {set: {a: 1}}", "without `published`"),
         ("scenario: s\nvariant: {}", "did you mean `variants`?"),
         ("scenario: s\nseeds: many", "write `seeds: 10`"),

@@ -1,5 +1,6 @@
 //! Sweeps and their settings.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -297,8 +298,11 @@ impl SweepRun {
 /// When `folder` has the table and it cannot be read: the built-in one would judge by other values.
 pub(crate) fn published_beside(folder: &Path, name: &str) -> Result<Option<String>, String> {
     let own = folder.join(format!("{name}.csv"));
-    match own.try_exists() {
-        Ok(false) => Ok(published_table(name).map(str::to_owned)),
+    // A link that leads nowhere is there, too.
+    match own.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(published_table(name).map(str::to_owned))
+        }
         _ => read_text(&own).map(Some).map_err(|error| error.to_string()),
     }
 }
