@@ -14,6 +14,9 @@ pub(crate) struct Claims {
     pub(crate) fitted: Vec<Rows>,
     /// Settings that were chosen in sight of results.
     pub(crate) chosen: Vec<Chosen>,
+    /// Why rows miss.
+    #[serde(rename = "miss")]
+    pub(crate) misses: Vec<Miss>,
     #[serde(rename = "source")]
     pub(crate) sources: Vec<Source>,
 }
@@ -39,6 +42,15 @@ pub(crate) struct Chosen {
     pub(crate) set: Option<String>,
 }
 
+/// Rows that miss for one reason.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Miss {
+    pub(crate) rows: Vec<Rows>,
+    /// The cause in a line.
+    pub(crate) because: String,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
@@ -46,6 +58,9 @@ pub(crate) struct Source {
     pub(crate) title: String,
     /// Who has published it, and when.
     pub(crate) by: String,
+    /// Whether it is one of the five on fabrics and their tests, which are counted together.
+    #[serde(default)]
+    pub(crate) on_fabrics: bool,
     #[serde(rename = "claim")]
     pub(crate) claims: Vec<Claim>,
 }
@@ -102,6 +117,15 @@ impl Claims {
     /// Whether the study holds nothing of a source.
     pub(crate) fn is_our_own(&self, study: &str) -> bool {
         self.own.iter().any(|own| own.study == study)
+    }
+
+    /// The cause of a row that misses.
+    pub(crate) fn miss_of(&self, study: &str, row: &CaseAnswer) -> Option<&Miss> {
+        let mut misses = self.misses.iter();
+        misses.find(|miss| {
+            let mut rows = miss.rows.iter();
+            rows.any(|rows| rows.study == study && rows.has(row))
+        })
     }
 
     /// Whether some claim is held by this row of a study.

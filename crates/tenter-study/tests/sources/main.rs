@@ -122,6 +122,11 @@ fn rows_that_are_called_fitted_are() {
     how::check(&claims(), &all_rows());
 }
 
+#[test]
+fn every_row_that_misses_has_a_cause() {
+    page::check_misses(&claims(), &all_rows());
+}
+
 /// Two rows of the same name could not be told apart once they are recorded.
 #[test]
 fn the_rows_of_a_study_have_names_of_their_own() {

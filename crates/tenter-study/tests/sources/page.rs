@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tenter_study::{CaseAnswer, Gate, Origin, Value, Verdict};
 
 use crate::Recorded;
-use crate::claims::{Claim, Claims, Rows, Source};
+use crate::claims::{Claim, Claims, Miss, Rows, Source};
 use crate::how::{self, How};
 
 const HEAD: &str = "# Claims of the sources
@@ -41,6 +41,15 @@ Rows that a constant was fitted to prove nothing of it; rows out of sample do:
 | fitted | a constant that was fitted to these rows |
 | others | a setting that was chosen with such results in sight, as said below the table |
 
+";
+
+const MISSES: &str = "
+## What misses
+
+Every judged row outside its band, with the cause as far as it is known; the pages of the studies say more.
+
+| study and rows | rows | published or expected | measured | cause |
+|---|---|---|---|---|
 ";
 
 /// How rows compare, taken together.
@@ -101,6 +110,7 @@ pub(crate) fn render(claims: &Claims, all: &[Recorded]) -> String {
     let mut page = HEAD.to_owned();
     summary(&mut page, claims, all);
     how_obtained(&mut page, claims, all);
+    misses(&mut page, claims, all);
     for source in &claims.sources {
         let _ = write!(page, "\n## {}\n\n{}\n\n", source.title, source.by);
         page.push_str(
@@ -119,6 +129,25 @@ pub(crate) fn render(claims: &Claims, all: &[Recorded]) -> String {
     page
 }
 
+/// Rows that the summary counts apart: with a published band of either gate, and with a band of our
+/// own.
+const COUNTED: [(Origin, Option<Gate>); 3] = [
+    (Origin::Published, Some(Gate::Required)),
+    (Origin::Published, Some(Gate::Open)),
+    (Origin::Own, None),
+];
+
+/// The sources one by one, those on fabrics together, and all together, each with its name.
+fn lots(claims: &Claims) -> Vec<(String, Vec<&Source>)> {
+    let all: Vec<&Source> = claims.sources.iter().collect();
+    let on_fabrics: Vec<&Source> = all.iter().copied().filter(|of| of.on_fabrics).collect();
+    let mut lots: Vec<_> = all.iter().map(|of| (of.title.clone(), vec![*of])).collect();
+    let name = format!("**the first {}, on fabrics**", on_fabrics.len());
+    lots.push((name, on_fabrics));
+    lots.push(("**all sources**".to_owned(), all));
+    lots
+}
+
 /// How many claims of each source have which verdict, and how many rows of each gate match.
 fn summary(page: &mut String, claims: &Claims, all: &[Recorded]) {
     let words = OUTCOMES.map(|(_, word)| word).join(" | ");
@@ -127,22 +156,21 @@ fn summary(page: &mut String, claims: &Claims, all: &[Recorded]) {
         "\n| source | claims | {words} | required rows that match | open rows that match | rows with an own band that match |"
     );
     page.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
-    for source in &claims.sources {
-        let outcomes: Vec<Outcome> = source.claims.iter().map(|of| outcome(of, all)).collect();
-        let _ = write!(page, "| {} | {} |", source.title, outcomes.len());
+    for (name, sources) in lots(claims) {
+        let of_all = sources.iter().flat_map(|source| &source.claims);
+        let outcomes: Vec<Outcome> = of_all.map(|of| outcome(of, all)).collect();
+        let _ = write!(page, "| {name} | {} |", outcomes.len());
         for (wanted, _) in OUTCOMES {
             let count = outcomes.iter().filter(|&&of| of == wanted).count();
             let _ = write!(page, " {count} |");
         }
-        let published = |gate: Gate| {
-            let of = move |_: &Recorded, row: &CaseAnswer| {
-                row.origin == Origin::Published && row.gate == gate
-            };
-            tally(source, all, of)
-        };
-        let [required, open] = [Gate::Required, Gate::Open].map(published);
-        let own = tally(source, all, |_, row| row.origin == Origin::Own);
-        let _ = writeln!(page, " {required} | {open} | {own} |");
+        for (origin, gate) in COUNTED {
+            let count = tally(&sources, all, |_, row| {
+                row.origin == origin && gate.is_none_or(|gate| row.gate == gate)
+            });
+            let _ = write!(page, " {count} |");
+        }
+        page.push('\n');
     }
 }
 
@@ -158,6 +186,28 @@ fn outcome(claim: &Claim, all: &[Recorded]) -> Outcome {
 /// How the judged rows of each source were obtained, and how many of them match.
 fn how_obtained(page: &mut String, claims: &Claims, all: &[Recorded]) {
     page.push_str(HOW);
+    how_table(page, claims, all, |_| true);
+    page.push('\n');
+    for chosen in &claims.chosen {
+        let _ = writeln!(page, "- **{}**: {}", chosen.name, chosen.about);
+    }
+    page.push_str("\nThe required rows of published values alone:\n\n");
+    how_table(page, claims, all, |row| {
+        (row.origin, row.gate) == (Origin::Published, Gate::Required)
+    });
+    page.push_str("\nThe open rows of published values alone:\n\n");
+    how_table(page, claims, all, |row| {
+        (row.origin, row.gate) == (Origin::Published, Gate::Open)
+    });
+}
+
+/// A table of such judged rows of each source, by how they were obtained.
+fn how_table(
+    page: &mut String,
+    claims: &Claims,
+    all: &[Recorded],
+    is_such: impl Fn(&CaseAnswer) -> bool,
+) {
     let chosen = claims.chosen.iter();
     let chosen: Vec<&str> = chosen.map(|chosen| chosen.name.as_str()).collect();
     let _ = writeln!(
@@ -167,29 +217,108 @@ fn how_obtained(page: &mut String, claims: &Claims, all: &[Recorded]) {
     );
     let columns = How::all(claims).count();
     let _ = writeln!(page, "|---|{}", "---|".repeat(columns));
-    for source in &claims.sources {
-        let _ = write!(page, "| {} |", source.title);
+    for (name, sources) in lots(claims) {
+        let _ = write!(page, "| {name} |");
         for how in How::all(claims) {
             let of = |of: &Recorded, row: &CaseAnswer| {
-                row.gate != Gate::Info && How::of(claims, of, row) == how
+                row.gate != Gate::Info && is_such(row) && How::of(claims, of, row) == how
             };
-            let _ = write!(page, " {} |", tally(source, all, of));
+            let _ = write!(page, " {} |", tally(&sources, all, of));
         }
         page.push('\n');
     }
-    page.push('\n');
-    for chosen in &claims.chosen {
-        let _ = writeln!(page, "- **{}**: {}", chosen.name, chosen.about);
+}
+
+/// The rows that miss, with their cause.
+fn misses(page: &mut String, claims: &Claims, all: &[Recorded]) {
+    page.push_str(MISSES);
+    for miss in &claims.misses {
+        for rows in &miss.rows {
+            let of = study_of(rows, all);
+            let missing = found(rows, all).into_iter();
+            // A row that two causes name stands at the first.
+            let is_here = |row: &CaseAnswer| {
+                claims
+                    .miss_of(&of.study, row)
+                    .is_some_and(|of| std::ptr::eq(of, miss))
+            };
+            let missing: Vec<&CaseAnswer> = missing
+                .filter(|row| row.verdict == Verdict::Miss && is_here(row))
+                .collect();
+            let published: Vec<_> = missing
+                .iter()
+                .filter_map(|row| row.published.as_ref())
+                .collect();
+            let measured: Vec<_> = missing
+                .iter()
+                .filter_map(|row| row.measured.as_ref())
+                .collect();
+            let mut kinds: Vec<String> = Vec::new();
+            for row in &missing {
+                let kind = row.gate.words(row.origin);
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                }
+            }
+            let _ = writeln!(
+                page,
+                "| {}: {} | {} {} | {} | {} | {} |",
+                link(&rows.study),
+                rows.label(),
+                missing.len(),
+                kinds.join(" and "),
+                range(&published),
+                range(&measured),
+                miss.because,
+            );
+        }
     }
 }
 
-/// Of such judged rows that claims of a source name, each once, how many match.
+/// Every row that misses has a cause, and every cause has a row that misses.
+pub(crate) fn check_misses(claims: &Claims, all: &[Recorded]) {
+    let mut without = Vec::new();
+    for of in all {
+        let mut rows: Vec<_> = of.rows.iter().collect();
+        rows.retain(|row| row.verdict == Verdict::Miss && claims.names(&of.study, row));
+        for row in rows {
+            if claims.miss_of(&of.study, row).is_none() {
+                without.push(format!(
+                    "{}: {} {} {:?} ({}) {:?} {:?}",
+                    of.study,
+                    row.metric,
+                    row.case,
+                    row.bar,
+                    row.variant,
+                    row.published,
+                    row.measured
+                ));
+            }
+        }
+    }
+    assert!(
+        without.is_empty(),
+        "add a cause to studies/claims.toml: {without:#?}"
+    );
+    let is_idle = |miss: &&Miss| {
+        let mut rows = miss.rows.iter();
+        rows.any(|rows| {
+            let mut found = found(rows, all).into_iter();
+            !found.any(|row| row.verdict == Verdict::Miss)
+        })
+    };
+    let idle: Vec<_> = claims.misses.iter().filter(is_idle).collect();
+    assert!(idle.is_empty(), "these rows match now: {idle:#?}");
+}
+
+/// Of such judged rows that claims of some sources name, each once, how many match.
 fn tally(
-    source: &Source,
+    sources: &[&Source],
     all: &[Recorded],
     is_such: impl Fn(&Recorded, &CaseAnswer) -> bool,
 ) -> String {
-    let lots: Vec<&Rows> = source.claims.iter().flat_map(|claim| &claim.rows).collect();
+    let claims = sources.iter().flat_map(|source| &source.claims);
+    let lots: Vec<&Rows> = claims.flat_map(|claim| &claim.rows).collect();
     let rows = all.iter().flat_map(|of| {
         let lots = lots.iter().filter(move |lot| lot.study == of.study);
         let named = move |row: &&CaseAnswer| lots.clone().any(|lot| lot.has(row));
