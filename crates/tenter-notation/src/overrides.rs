@@ -18,7 +18,8 @@ struct PlacedStep<'t> {
 }
 
 /// Applies the override `text`, which is source number `source`, to the tree. Missing keys are
-/// added; missing list items are an error.
+/// added, and so is a mapping right behind the last item of a list; other missing items are an
+/// error.
 pub fn apply(root: &mut Node, text: &str, source: usize, problems: &Problems) {
     let whole = Location {
         source,
@@ -136,8 +137,10 @@ fn steps<'t>(path: &'t str, source: usize, problems: &Problems) -> Option<Vec<Pl
 
 /// Sets the value to which `steps` lead; mappings on the way are created.
 fn set(root: &mut Node, steps: &[PlacedStep<'_>], value: Node, problems: &Problems) {
+    let is_mapping = matches!(value.value, Value::Map(_));
     let mut node = root;
-    for placed in steps {
+    for (place, placed) in steps.iter().enumerate() {
+        let is_last = place + 1 == steps.len();
         if let Step::Key(_) = placed.step {
             // A section that is missing or empty begins here.
             if node.is_null() {
@@ -155,6 +158,12 @@ fn set(root: &mut Node, steps: &[PlacedStep<'_>], value: Node, problems: &Proble
             }
             (Step::Index(index), Value::List(items)) => {
                 let count = items.len();
+                // Only a whole mapping makes an item: one key of it would leave the others out, and
+                // in a list of numbers the place is more likely a mistake.
+                if is_last && is_mapping && *index == count {
+                    items.push(value);
+                    return;
+                }
                 let Some(item) = items.get_mut(*index) else {
                     let help = if count == 0 {
                         "the list is empty".to_owned()
@@ -248,6 +257,10 @@ mod tests {
             emitted("a: 1\n", "fabric.switch.x=y"),
             "a: 1\nfabric:\n  switch:\n    x: y\n"
         );
+        assert_eq!(
+            emitted(text, "jobs[1]={size: 2MiB}"),
+            "jobs:\n  - size: 1MiB\n  - size: 2MiB\n"
+        );
     }
 
     #[test]
@@ -286,6 +299,8 @@ mod tests {
         for (change, expected) in [
             ("jobs", "has no `=`"),
             ("jobs[1].size=1B", "no item 1"),
+            ("jobs[1]=1B", "no item 1"),
+            ("jobs[2]={size: 1B}", "no item 2"),
             ("jobs.size=1B", "`size` of a list"),
             ("jobs[0].size.x=1B", "which has no keys"),
             ("jobs[0][0]=1B", "which is no list"),
