@@ -109,6 +109,7 @@ studies![
     "ultra-ethernet/packet-books",
     "ultra-ethernet/incast",
     "ultra-ethernet/permutation",
+    "ultra-ethernet/receiver-credit",
     "ultra-ethernet/fabrics",
 ];
 
@@ -168,7 +169,8 @@ static EXPECTATIONS: &[(&str, &str)] = tables![
     "evolved-ethernet-interference",
     "evolved-ethernet-polarisation",
     "ultra-ethernet-permutation",
-    "ultra-ethernet-packet-books"
+    "ultra-ethernet-packet-books",
+    "ultra-ethernet-receiver-credit"
 ];
 
 /// Returns an embedded study's `recorded.csv`.
