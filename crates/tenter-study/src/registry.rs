@@ -97,6 +97,7 @@ studies![
     "remote-pfc/testbed",
     "bandwidth-steering/testbed",
     "bandwidth-steering/system",
+    "bandwidth-steering/tapers",
     "bandwidth-steering/saturation",
     "bandwidth-steering/radix",
     "bandwidth-steering/reconfiguration",
