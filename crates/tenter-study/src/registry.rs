@@ -141,6 +141,7 @@ static EQUIPMENT: &[(&str, &str)] = equipment![
     "evolved-ethernet",
     "h100-servers",
     "methodology",
+    "methodology-late-testers",
     "nccl",
     "remote-pfc",
     "scheduled-fabric",
