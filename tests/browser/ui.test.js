@@ -193,6 +193,37 @@ describe("the workspace", { timeout: 170_000 }, () => {
     assert.deepEqual(await barriers(), []);
   });
 
+  it("keeps what is chosen in a view in its address", async () => {
+    await link("Statistics").click();
+    await link("Data chunks").click();
+    const filter = page.getByLabel("Filter", { exact: true });
+    await filter.fill("src_rank = 3");
+    await page.getByText(/^21 rows of 168$/).waitFor();
+    await page.getByRole("columnheader", { name: /^Chunk/ }).getByRole("button").click();
+    await page.locator("[role=columnheader][aria-sort=descending]", { hasText: "Chunk" }).waitFor();
+    assert.match(await page.title(), /^Data chunks · methodology\/jct-2.* · Tenter$/);
+    await link("Timeline").click();
+    const timeline = page.getByRole("region", { name: "Timeline", exact: true });
+    const span = timeline.getByRole("status");
+    const whole = await span.textContent();
+    await timeline.getByRole("button", { name: "Enlarge" }).click();
+    await page.waitForURL(/[?&]span=/);
+    const part = await span.textContent();
+    assert.notEqual(part, whole);
+    // To another page and back: the timeline first, then the table.
+    await link("Workspace").click();
+    await heading("Workspace").waitFor();
+    await page.goBack();
+    await page.waitForFunction((said) => document.querySelector("section[aria-label=Timeline] [role=status]")?.textContent === said, part);
+    await page.goBack();
+    await page.getByText(/^21 rows of 168$/).waitFor();
+    assert.equal(await filter.inputValue(), "src_rank = 3");
+    await page.locator("[role=columnheader][aria-sort=descending]", { hasText: "Chunk" }).waitFor();
+    await page.reload();
+    await page.getByText(/^21 rows of 168$/).waitFor();
+    assert.equal(await filter.inputValue(), "src_rank = 3");
+  });
+
   it("runs it again on another fabric, and compares the two", async () => {
     await link("Change and run again").click();
     await page.getByText("ready to run").waitFor();

@@ -55,7 +55,7 @@ function entries(route: Route, compared: string[]): Links[] {
 
 function CurrentPage({ route }: { route: Route }) {
   const [first = "", second, third] = route.parts;
-  if (first === "") return <Workspace route={route} />;
+  if (first === "") return <Workspace />;
   if (first === "configure") return <Configure route={route} />;
   if (first === "run") return <RunPage id={second} />;
   if (first === "compare") return <Compare route={route} />;

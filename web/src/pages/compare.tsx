@@ -1,5 +1,5 @@
 /** Trials side by side: results, distributions, and in what their configurations differ. */
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import * as api from "../api/client";
 import type { Compare as Compared, Row } from "../api/types";
 import { barChart } from "../draw/bars";
@@ -14,7 +14,9 @@ import { Empty, Page, Pending, Select } from "../ui/parts";
 import { pick, usePicked } from "../ui/picked";
 import { PictureGroupView } from "../ui/picture";
 import { Plot } from "../ui/plot";
-import { go, href, type Route } from "../ui/router";
+import { go, href, type Route, useShown } from "../ui/router";
+import { flag, word } from "../ui/view-kinds";
+import { METRICS } from "../views";
 import { alike, comparedLines, signed } from "./compare-rows";
 import { MeasuredSection } from "./measured";
 import { HeatPlot, heatMetrics, type Metric } from "./plots";
@@ -33,7 +35,7 @@ export function Compare({ route }: { route: Route }) {
   for (const row of compared.data?.trials ?? []) names.set(String(row.id), row.name);
   const others = (recent.data?.rows ?? []).filter((row) => !ids.includes(String(row.id)));
   return (
-    <Page title="Compare" lead="The first trial is the baseline; differences are of the others to it.">
+    <Page title="Compare" of={["Compare", ...ids.map((id) => names.get(id) ?? "")]} lead="The first trial is the baseline; differences are of the others to it.">
       {isReport ? null : (
       <div className="controls">
         {ids.map((id, at) => (
@@ -148,7 +150,7 @@ function Difference({ percent }: { percent: number | null }) {
 
 function Distributions({ data }: { data: Compared }) {
   const jobs = [...new Set(data.cdfs.map((one) => one.name))];
-  const [tail, setTail] = useState(false);
+  const [tail, setTail] = useShown("tail", flag);
   if (jobs.length === 0) return null;
   return (
     <section>
@@ -298,7 +300,8 @@ function Configurations({ data }: { data: Compared }) {
 
 /** Pictures of all trials on the same axes, for which the server reads each trial as a whole. */
 function Together({ ids }: { ids: string[] }) {
-  const [open, setOpen] = useState(isReport);
+  const [drawn, setOpen] = useShown("together", flag);
+  const open = isReport || drawn;
   const loaded = useLoad(open ? `together:${ids.join(",")}` : null, () => api.comparePictures(ids));
   if (open && loaded.data) {
     return loaded.data.map((group) => (
@@ -322,9 +325,11 @@ function Together({ ids }: { ids: string[] }) {
   );
 }
 
+const METRIC = word<Metric>(METRICS);
+
 function Heats({ trials }: { trials: Row[] }) {
-  const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
-  const [open, setOpen] = useState(false);
+  const [metric, setMetric] = useShown("metric", METRIC);
+  const [open, setOpen] = useShown("heat", flag);
   const shown = useMemo(() => trials.slice(0, 6), [trials]);
   return (
     <section>
@@ -332,7 +337,7 @@ function Heats({ trials }: { trials: Row[] }) {
       {open ? (
         <>
           <div className="controls">
-            <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
+            <Select label="Quantity" value={metric} options={heatMetrics} onChange={setMetric} />
           </div>
           <div className="pictures">
             {shown.map((trial) => (

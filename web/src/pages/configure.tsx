@@ -144,6 +144,7 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
   return (
     <Page
       title="Configure"
+      of={["Configure", name]}
       lead={name}
       actions={
         <>

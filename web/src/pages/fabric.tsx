@@ -8,8 +8,10 @@ import { isReport } from "../embedded";
 import { useLoad, useSettled } from "../ui/load";
 import { Picture, type Shown, SHOWN } from "../ui/loads";
 import { Pending, Select } from "../ui/parts";
-import { go, type Route } from "../ui/router";
+import { type Route, show, useShown } from "../ui/router";
 import { TrialPage } from "../ui/trial";
+import { number } from "../ui/view-kinds";
+import { instantAt } from "./fabric-time";
 
 export function FabricPage({ id, route }: { id: string | undefined; route: Route }) {
   return (
@@ -22,11 +24,13 @@ export function FabricPage({ id, route }: { id: string | undefined; route: Route
 /** The fabric with what happened on it; a report has sums over the trial alone. */
 export function FabricBody({ id, route }: { id: string; route: Route }) {
   const shown = SHOWN.find((one) => one.value === route.query.get("show")) ?? SHOWN[0];
-  const [chosen, setTime] = useState<number | null>(null);
+  const [at, setAt] = useShown("at", number);
   const whole = useLoad(`fabric:${id}`, (signal) => api.loads(id, {}, signal));
-  const times = whole.data?.times_ns ?? [];
+  const times = useMemo(() => whole.data?.times_ns ?? [], [whole.data]);
   // Sums over a trial are written at its end: without them the last instant is all there is.
   const cut = whole.data !== undefined && whole.data.loads.length === 0 && times.length > 0;
+  const chosen = instantAt(times, at);
+  const setTime = (place: number | null) => setAt(place === null ? null : (times[place] ?? null));
   const time = chosen ?? (cut ? times.length - 1 : null);
   const settled = useSettled(time, 60);
   const instant = settled === null ? undefined : times[settled];
@@ -34,16 +38,17 @@ export function FabricBody({ id, route }: { id: string; route: Route }) {
   const [playing, setPlaying] = useState(false);
   useEffect(() => {
     if (!playing) return undefined;
-    const timer = window.setInterval(() => setTime((last) => ((last ?? -1) + 1) % Math.max(times.length, 1)), 160);
-    return () => window.clearInterval(timer);
-  }, [playing, times.length]);
+    const next = times[((chosen ?? -1) + 1) % Math.max(times.length, 1)] ?? null;
+    const timer = window.setTimeout(() => setAt(next), 160);
+    return () => window.clearTimeout(timer);
+  }, [playing, times, chosen, setAt]);
   if (!whole.data) return <Pending loading={whole.loading} problem={whole.problem} />;
   const data = settled === null ? whole.data : (then.data ?? whole.data);
   return (
     <>
       {cut ? <p className="note">The trial ended before sums over the whole of it were written; each instant until then can be shown.</p> : null}
       <div className="controls">
-        <Select label="Colour" value={shown.value} options={SHOWN.map(({ value, label }) => ({ value, label }))} onChange={(value) => go(route.parts, { show: value }, true)} />
+        <Select label="Colour" value={shown.value} options={SHOWN.map(({ value, label }) => ({ value, label }))} onChange={(value) => show({ show: value })} />
         {times.length > 1 && !isReport ? <Slider times={times} time={time} whole={!cut} playing={playing} onTime={setTime} onPlay={setPlaying} /> : null}
       </div>
       <Picture fabric={whole.data} loads={data.loads} shown={shown} when={time === null ? "the whole trial" : withUnit(times[time] ?? 0, "ns")} />

@@ -12,12 +12,13 @@ import { useLoad } from "../ui/load";
 import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
 import { forgetTrial, pick, usePicked } from "../ui/picked";
 import { pinPlot } from "../ui/pin";
-import { go, href, type Route } from "../ui/router";
+import { go, href, type Route, useShown } from "../ui/router";
 import { PictureGroupView, PicturePlot } from "../ui/picture";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
-import { CHUNKS, type Group, PORTS, QUEUES } from "../views";
+import { text, word } from "../ui/view-kinds";
+import { CHUNKS, type Group, METRICS, PORTS, QUEUES } from "../views";
 import { FabricBody } from "./fabric";
 import { aboutTrial } from "./about-trial";
 import { difference, isHeld, lossRows } from "./held-up-rows";
@@ -64,7 +65,7 @@ const ALL = { id: "all", label: "Everything" };
 export function Statistics({ id, route }: { id: string | undefined; route: Route }) {
   const tab = route.parts[3] ?? (isReport ? ALL.id : "summary");
   return (
-    <TrialPage id={id} page="statistics" title="Statistics">
+    <TrialPage id={id} page="statistics" title="Statistics" part={[...PARTS, ALL].find((part) => part.id === tab)?.label}>
       {(trial, reload) => <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} route={route} reload={reload} />}
     </TrialPage>
   );
@@ -301,19 +302,24 @@ function Chunks({ trial }: { trial: Trial }) {
   );
 }
 
+const OFS: { value: Of; label: string }[] = [
+  { value: "fct", label: "Flow completion time" },
+  { value: "latency", label: "Frame latency" },
+];
+const OF = word(OFS.map((one) => one.value));
+const PORT_METRIC = word<Metric>(METRICS, "queue_bytes");
+const QUEUE_METRIC = word<Metric>(METRICS);
+
 function Cdfs({ id, onPin }: PlotProps) {
-  const [of, setOf] = useState<Of>("fct");
+  const [of, setOf] = useShown("of", OF);
   return (
     <>
       <div className="controls">
         <Select
-          label="Of"
+          label="Quantity"
           value={of}
-          options={[
-            { value: "fct", label: "Flow completion time" },
-            { value: "latency", label: "Frame latency" },
-          ]}
-          onChange={(value) => setOf(value as Of)}
+          options={OFS}
+          onChange={setOf}
         />
       </div>
       <Percentiles id={id} of={of} />
@@ -327,8 +333,8 @@ function Cdfs({ id, onPin }: PlotProps) {
 }
 
 function Ports({ id, name, hosts, onPin }: PlotProps & { name: string; hosts: number }) {
-  const [port, setPort] = useState<string>();
-  const [metric, setMetric] = useState<Metric>("queue_bytes");
+  const [port, setPort] = useShown("port", text);
+  const [metric, setMetric] = useShown("port.metric", PORT_METRIC);
   const link = (_: Cell, row: Cell[]) => {
     const named = `${String(row[0])}:${String(row[1])}`;
     return (
@@ -342,8 +348,8 @@ function Ports({ id, name, hosts, onPin }: PlotProps & { name: string; hosts: nu
       {port ? (
         <section>
           <div className="controls">
-            <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
-            <button type="button" onClick={() => setPort(undefined)}>
+            <Select label="Quantity" value={metric} options={heatMetrics} onChange={setMetric} />
+            <button type="button" onClick={() => setPort("")}>
               Close plot
             </button>
           </div>
@@ -359,11 +365,11 @@ function Ports({ id, name, hosts, onPin }: PlotProps & { name: string; hosts: nu
 }
 
 function Queues({ id, name, onPin }: PlotProps & { name: string }) {
-  const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
+  const [metric, setMetric] = useShown("queues.metric", QUEUE_METRIC);
   return (
     <>
       <div className="controls">
-        <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
+        <Select label="Quantity" value={metric} options={heatMetrics} onChange={setMetric} />
       </div>
       <HeatPlot id={id} metric={metric} onPin={onPin} />
       <Pictures id={id} group="time" none="" />

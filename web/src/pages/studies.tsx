@@ -1,5 +1,5 @@
 /** Published studies: what was published, what Tenter measures, and the band that was stated before. */
-import { type ReactNode, useState } from "react";
+import { type ReactNode } from "react";
 import * as api from "../api/client";
 import type { Study, StudyRow } from "../api/types";
 import { barChart } from "../draw/bars";
@@ -10,7 +10,8 @@ import { useLoad } from "../ui/load";
 import { Page, Pending, Search, Tile } from "../ui/parts";
 import { PicturePlots } from "../ui/picture";
 import { Plot } from "../ui/plot";
-import { href } from "../ui/router";
+import { href, useShown } from "../ui/router";
+import { text } from "../ui/view-kinds";
 import { Cases } from "./study-cases";
 import { type Chart, chartsOf } from "./study-charts";
 import { caseName, outcome } from "./study-words";
@@ -22,11 +23,11 @@ export function Studies({ name, about }: { name: string | undefined; about?: (te
 
 function AllStudies() {
   const studies = useLoad("studies", api.studies);
-  const [search, setSearch] = useState("");
+  const [search, setSearch] = useShown("search", text);
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = (studies.data ?? []).filter((study) => {
-    const text = `${study.name} ${study.title} ${study.source}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    const said = `${study.name} ${study.title} ${study.source}`.toLowerCase();
+    return words.every((word) => said.includes(word));
   });
   return (
     <Page title="Studies" lead={isReport ? "Published and measured values of each study." : "Published results that Tenter repeats, with the recorded answers of this version."}>
@@ -93,6 +94,7 @@ function OneStudy({ name, about }: { name: string; about: ((text: string) => Rea
   return (
     <Page
       title={data.name}
+      of={[data.name, "Study"]}
       lead={
         <>
           {sentence(data.title)} {sentence(data.source)} <Outcome study={data} />

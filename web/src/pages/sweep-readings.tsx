@@ -1,5 +1,4 @@
 /** The readings of a sweep: the best variant of each point, and pictures. */
-import { useState } from "react";
 import type { Sweep } from "../api/types";
 import { barChart } from "../draw/bars";
 import { lineChart } from "../draw/lines";
@@ -8,12 +7,15 @@ import { parallel } from "../draw/parallel";
 import { isReport } from "../embedded";
 import { Select } from "../ui/parts";
 import { Plot } from "../ui/plot";
+import { useShown } from "../ui/router";
+import { text } from "../ui/view-kinds";
 import { SweepMatrix } from "./sweep-matrix";
 import { barsOf, headed, labelOf, linesOf, pointName, type Reading, shownUnit, variantName, winners } from "./sweep-rows";
 
 /** One of the readings, which a reader chooses; in a report all of them, so that all are printed. */
 export function Readings({ sweep }: { sweep: Sweep }) {
-  const [at, setAt] = useState(0);
+  const [chosen, setChosen] = useShown("reading", text);
+  const at = Math.max(0, sweep.readings.findIndex((one) => one.name === chosen));
   const charts = sweep.charts.map((_, place) => <Chart key={`chart${place}`} sweep={sweep} place={place} />);
   if (isReport) {
     return (
@@ -31,7 +33,7 @@ export function Readings({ sweep }: { sweep: Sweep }) {
       {charts}
       {sweep.readings.length > 1 ? (
         <div className="controls">
-          <Select label="Reading" value={String(at)} options={sweep.readings.map((one, index) => ({ value: String(index), label: one.name }))} onChange={(value) => setAt(Number(value))} />
+          <Select label="Reading" value={String(at)} options={sweep.readings.map((one, index) => ({ value: String(index), label: one.name }))} onChange={(value) => setChosen(sweep.readings[Number(value)]?.name ?? "")} />
         </div>
       ) : null}
       {reading ? <OneReading key={reading.name} sweep={sweep} reading={reading} /> : null}

@@ -104,6 +104,7 @@ function OneSweep({ id }: { id: string }) {
   return (
     <Page
       title={data.name}
+      of={[data.name, "Sweep"]}
       lead={<>Sweep of {plain(data.total)} trials, {plain(data.done)} done <State state={data.state} /></>}
       actions={
         isOver(data.state) || isReport ? null : (

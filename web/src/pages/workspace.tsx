@@ -11,8 +11,9 @@ import { useLoad, useSettled } from "../ui/load";
 import { usePages } from "../ui/pages";
 import { Confirm, Empty, Page, Pending, Problems, Search, Select, State } from "../ui/parts";
 import { forgetTrial, pick, usePicked } from "../ui/picked";
-import { go, href, type Route } from "../ui/router";
+import { href, show, useShown } from "../ui/router";
 import { useTheme } from "../ui/theme";
+import { list, sort as sortBy, text } from "../ui/view-kinds";
 import { problemOf, type Problem } from "../api/problem";
 
 const STATES = ["queued", "running", "done", "incomplete", "failed", "cancelled", "interrupted"];
@@ -104,12 +105,16 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
   return all.filter((column) => !optional.has(column.key) || shown.has(column.key));
 }
 
-export function Workspace({ route }: { route: Route }) {
-  const [search, setSearch] = useState(route.query.get("search") ?? "");
-  const state = route.query.get("state") ?? "";
-  const tag = route.query.get("tag") ?? "";
-  const [sort, setSort] = useState<{ key: string; order: "asc" | "desc" }>({ key: "created", order: "desc" });
-  const [shown, setShown] = useState(() => new Set(OPTIONAL.filter((one) => one.shown).map((one) => one.key)));
+const SORT = sortBy("created", "desc");
+const COLUMNS = list(OPTIONAL.filter((one) => one.shown).map((one) => one.key));
+
+export function Workspace() {
+  const [search, setSearch] = useShown("search", text);
+  const [state, setState] = useShown("state", text);
+  const [tag, setTag] = useShown("tag", text);
+  const [sort, setSort] = useShown("sort", SORT);
+  const [columnNames, setShown] = useShown("columns", COLUMNS);
+  const shown = new Set(columnNames);
   const [turn, setTurn] = useState(0);
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -120,8 +125,7 @@ export function Workspace({ route }: { route: Route }) {
   useChanges("trial", refresh);
   const rows = usePages<Row>(JSON.stringify([query, turn]), (offset, limit) => api.trials({ ...query, offset, limit }));
   const about = useLoad("about", api.about);
-  const set = (change: Record<string, string>) => go([], { state, tag, ...change }, true);
-  const columns = columnsOf(shown, picked, (name) => set({ tag: name }));
+  const columns = columnsOf(shown, picked, setTag);
   const filtered = settled !== "" || state !== "" || tag !== "";
   const removeAll = async () => {
     setAsking(false);
@@ -151,12 +155,12 @@ export function Workspace({ route }: { route: Route }) {
           label="State"
           value={state}
           options={[{ value: "", label: "All" }, ...STATES.map((value) => ({ value, label: value }))]}
-          onChange={(value) => set({ state: value })}
+          onChange={setState}
         />
         {tag ? (
           <span className="tag">
             {tag}
-            <button type="button" aria-label={`Show all tags, not only ${tag}`} onClick={() => set({ tag: "" })}>
+            <button type="button" aria-label={`Show all tags, not only ${tag}`} onClick={() => setTag("")}>
               ×
             </button>
           </span>
@@ -190,10 +194,7 @@ export function Workspace({ route }: { route: Route }) {
       ) : rows.total === 0 ? (
         filtered ? (
           <Empty title="No trial fits">
-            <button type="button" className="link" onClick={() => {
-              setSearch("");
-              go([], {}, true);
-            }}>
+            <button type="button" className="link" onClick={() => show({ search: "", state: "", tag: "" })}>
               Show all
             </button>
           </Empty>
@@ -229,11 +230,11 @@ export function Workspace({ route }: { route: Route }) {
   );
 }
 
-function Columns({ shown, onChange }: { shown: Set<string>; onChange: (next: Set<string>) => void }) {
+function Columns({ shown, onChange }: { shown: Set<string>; onChange: (next: string[]) => void }) {
   const toggle = (key: string) => {
     const next = new Set(shown);
     if (!next.delete(key)) next.add(key);
-    onChange(next);
+    onChange([...next]);
   };
   return (
     <details className="menu">

@@ -1,8 +1,9 @@
 /** The answers of a trial, as the command prints them. */
-import { useState } from "react";
 import type { AnswerTable, Section } from "../api/types";
 import { csv, download, fileName } from "../draw/save";
-import { arranged, clicked, type Sort } from "./sorting";
+import { useShown } from "./router";
+import { arranged, clicked, ORDER } from "./sorting";
+import { text } from "./view-kinds";
 
 export function Answer({ section, trial }: { section: Section; trial: string }) {
   return (
@@ -34,8 +35,8 @@ function Rows({ table, title, trial }: { table: AnswerTable; title: string; tria
   const heads = table.columns.map((column) => (column.unit ? `${column.name} (${column.unit})` : column.name));
   const align = (at: number) => (table.columns[at]?.number ? "n" : undefined);
   const name = table.caption || title;
-  const [sort, setSort] = useState<Sort>();
-  const [word, setWord] = useState("");
+  const [sort, setSort] = useShown(`${fileName(name)}.order`, ORDER);
+  const [word, setWord] = useShown(`${fileName(name)}.rows`, text);
   const rows = arranged(table.rows, sort, word);
   const turned = (at: number) => (sort?.column !== at ? undefined : sort.direction === 1 ? "ascending" : "descending");
   return (

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { row } from "../testing/rows";
-import { count, hundredths, jct, jctOf } from "./format";
+import { count, hundredths, jct, jctOf, tabTitle } from "./format";
 
 it("names the job of a completion time", () => {
   assert.equal(jctOf({ jct_job: "train", jobs: 1 }), "of train");
@@ -18,4 +18,9 @@ it("shows times as they are printed", () => {
 
 it("counts", () => {
   assert.deepEqual([count(1, "seed"), count(1200, "seed"), hundredths(null), hundredths(99.2)], ["1 seed", "1,200 seeds", "—", "99.20"]);
+});
+
+it("names a browser tab by its part and its trial", () => {
+  assert.equal(tabTitle(["CDF and tail", "ecmp"]), "CDF and tail · ecmp · Tenter");
+  assert.equal(tabTitle(["Compare", "a", "", "b"]), "Compare · a · b · Tenter");
 });

@@ -1,6 +1,11 @@
 import type { Row } from "../api/types";
 import { withUnit } from "../draw/numbers";
 
+/** The title of a browser tab: what is special first, as tabs are narrow. */
+export function tabTitle(words: readonly string[]): string {
+  return [...new Set(words.filter(Boolean)), "Tenter"].join(" · ");
+}
+
 /** A moment in the reader's own time zone, to the second. */
 export function moment(seconds: number | null | undefined): string {
   if (typeof seconds !== "number") return "—";

@@ -1,11 +1,14 @@
 /** Small parts of pages. */
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import type { Problem } from "../api/problem";
+import { tabTitle } from "./format";
 
-export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+/** A page; `of` are the words by which one of several browser tabs is found: the part that is open, and of what. */
+export function Page(props: { title: string; of?: readonly string[]; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  const named = tabTitle(props.of ?? [props.title]);
   useEffect(() => {
-    document.title = `${props.title} · Tenter`;
-  }, [props.title]);
+    document.title = named;
+  }, [named]);
   return (
     <>
       <header className="page-head">

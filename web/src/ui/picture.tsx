@@ -9,7 +9,9 @@ import type { Spec } from "../pictures/spec";
 import { Answer } from "./answers";
 import { Select } from "./parts";
 import { Plot } from "./plot";
+import { useShown } from "./router";
 import { useTheme } from "./theme";
+import { word } from "./view-kinds";
 
 const specOf = (picture: PictureBody): Spec => picture.plot as unknown as Spec;
 
@@ -56,7 +58,8 @@ function Legend({ series, off, onToggle }: { series: Series[]; off: ReadonlySet<
 /** Pictures below each other; where cells have several numbers, one choice for all of them. */
 export function PicturePlots({ pictures }: { pictures: PictureBody[] }) {
   const cells = pictures.map(specOf).find((spec) => spec.kind === "cells");
-  const [metric, setMetric] = useState(cells?.metrics[0]?.key ?? "");
+  const kind = useMemo(() => word(cells?.metrics.map((one) => one.key) ?? [""]), [cells]);
+  const [metric, setMetric] = useShown("cells", kind);
   return (
     <>
       {cells ? (

@@ -1,5 +1,9 @@
-/** Routes are the part of the address behind `#`, so that the server has one page alone. */
-import { useSyncExternalStore } from "react";
+/**
+ * Routes are the part of the address behind `#`, so that the server has one page alone. What is chosen in a
+ * view is in its query: Back, a reload and a link that is sent show it again.
+ */
+import { useCallback, useMemo, useSyncExternalStore } from "react";
+import type { Kind } from "./view-kinds";
 
 export interface Route {
   parts: string[];
@@ -17,20 +21,22 @@ function parse(): Route {
 let current = parse();
 const listeners = new Set<() => void>();
 
-window.addEventListener("hashchange", () => {
-  current = parse();
+function moved(to: Route): void {
+  current = to;
   for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+window.addEventListener("hashchange", () => {
+  drop();
+  moved(parse());
 });
 
-export function useRoute(): Route {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => current,
-  );
-}
+export const useRoute = (): Route => useSyncExternalStore(subscribe, () => current);
 
 /** The address of a page: `href(["trials", id, "fabric"], {time: "5"})`. */
 export function href(parts: string[], query: Record<string, string | undefined> = {}): string {
@@ -42,9 +48,52 @@ export function href(parts: string[], query: Record<string, string | undefined> 
 export function go(parts: string[], query: Record<string, string | undefined> = {}, replace = false): void {
   const to = href(parts, query);
   if (!replace) {
+    flush();
     window.location.hash = to;
     return;
   }
+  drop();
   window.history.replaceState(null, "", to);
-  window.dispatchEvent(new HashChangeEvent("hashchange"));
+  moved(parse());
+}
+
+/** Browsers refuse addresses that change too often, as they would while something is dragged. */
+const PAUSE = 250;
+let pending: number | undefined;
+
+function drop(): void {
+  window.clearTimeout(pending);
+  pending = undefined;
+}
+
+/** Writes what has changed in the view into the address. */
+function flush(): void {
+  if (pending === undefined) return;
+  drop();
+  window.history.replaceState(null, "", href(current.parts, Object.fromEntries(current.query)));
+}
+
+// A link that is followed leaves the address behind it as it stands.
+window.addEventListener("click", flush, { capture: true });
+window.addEventListener("pagehide", flush);
+
+/** Changes what the address says of the view: the view follows at once, the address when it stands still. */
+export function show(change: Record<string, string | undefined>): void {
+  const query = new URLSearchParams(current.query);
+  for (const [name, value] of Object.entries(change)) {
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  if (query.toString() === current.query.toString()) return;
+  drop();
+  pending = window.setTimeout(flush, PAUSE);
+  moved({ parts: current.parts, query });
+}
+
+/** A value of a view that is in the address, under a name that no other part of the page has. */
+export function useShown<T>(name: string, kind: Kind<T>): [T, (next: T) => void] {
+  const text = useSyncExternalStore(subscribe, () => current.query.get(name));
+  const value = useMemo(() => kind.read(text), [kind, text]);
+  const set = useCallback((next: T) => show({ [name]: kind.write(next) }), [name, kind]);
+  return [value, set];
 }

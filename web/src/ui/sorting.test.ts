@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { arranged, clicked } from "./sorting";
+import { arranged, clicked, ORDER } from "./sorting";
 
 const rows = [["2 MiB", "b"], ["all", "a"], ["512 KiB", "c"], ["1,024 B", "d"]];
 const first = (sorted: string[][]) => sorted.map((row) => row[0]);
@@ -24,4 +24,10 @@ it("knows the units of small times and of rates", () => {
 it("keeps the rows with a word", () => {
   assert.deepEqual(first(arranged(rows, undefined, " KIB ")), ["512 KiB"]);
   assert.equal(arranged(rows, undefined, ""), rows);
+});
+
+it("writes an order into the address and reads it", () => {
+  for (const sort of [{ column: 0, direction: 1 }, { column: 3, direction: -1 }] as const) assert.deepEqual(ORDER.read(ORDER.write(sort) ?? ""), sort);
+  assert.equal(ORDER.write(undefined), undefined);
+  assert.equal(ORDER.read("x"), undefined);
 });

@@ -1,5 +1,6 @@
 /** The order of the texts in a table's cells. */
 import { SIZES } from "../draw/numbers";
+import type { Kind } from "./view-kinds";
 
 /** The number that a cell begins with; the text where it has none. */
 function valueOf(text: string): number | string {
@@ -23,6 +24,15 @@ export interface Sort {
   column: number;
   direction: 1 | -1;
 }
+
+/** The order in the address: the place of the column, `-` for the greatest first. */
+export const ORDER: Kind<Sort | undefined> = {
+  read: (given) => {
+    const [, minus, place] = /^(-?)(\d+)$/.exec(given ?? "") ?? [];
+    return place === undefined ? undefined : { column: Number(place) - 1, direction: minus ? -1 : 1 };
+  },
+  write: (sort) => (sort ? `${sort.direction < 0 ? "-" : ""}${sort.column + 1}` : undefined),
+};
 
 /** A click on a head: ascending, descending, and the order of the table again. */
 export function clicked(sort: Sort | undefined, column: number): Sort | undefined {

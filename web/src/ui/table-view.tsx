@@ -1,5 +1,5 @@
 /** A table of a trial: any number of rows, sorted and filtered by the server. */
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import * as api from "../api/client";
 import type { Cell, Column } from "../api/types";
 import { percent, plain } from "../draw/numbers";
@@ -11,7 +11,9 @@ import { Grid, type GridColumn } from "./grid";
 import { useLoad, useSettled } from "./load";
 import { usePages } from "./pages";
 import { Pending, Problems } from "./parts";
+import { useShown } from "./router";
 import { cellText, example, heading, numeric } from "./table-words";
+import { list, sort as sortBy, text } from "./view-kinds";
 
 interface Props {
   id: string;
@@ -35,9 +37,9 @@ const widthOf = (column: Column): string => {
 export function TableView(props: Props) {
   const { id, name } = props;
   const { table } = props.view;
-  const [where, setWhere] = useState("");
-  const [sort, setSort] = useState<{ key: string; order: "asc" | "desc" }>({ key: props.view.sort, order: "desc" });
-  const [chosen, setChosen] = useState<string[]>();
+  const [where, setWhere] = useShown(`${table}.filter`, text);
+  const [sort, setSort] = useShown(`${table}.sort`, useMemo(() => sortBy(props.view.sort, "desc"), [props.view.sort]));
+  const [chosen, setChosen] = useShown(`${table}.columns`, useMemo(() => list(props.view.columns), [props.view.columns]));
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const settled = useSettled(where, 300);
@@ -45,7 +47,7 @@ export function TableView(props: Props) {
   const info = useLoad(`tables:${id}`, () => api.tables(id));
   const about = info.data?.find((one) => one.name === table);
   const all = about?.columns ?? [];
-  const wanted = (chosen ?? props.view.columns).filter((key) => all.some((column) => column.name === key));
+  const wanted = chosen.filter((key) => all.some((column) => column.name === key));
   const columns = wanted.length > 0 ? wanted.flatMap((key) => all.filter((column) => column.name === key)) : all;
   const names = columns.map((column) => column.name).join(",");
   const pages = usePages<Cell[]>(about ? JSON.stringify([id, table, query, names]) : "", async (offset, limit) =>

@@ -11,20 +11,17 @@ import { TIMELINE_WIDTH } from "../views";
 import { useLoad, useSettled } from "./load";
 import { Pending, Search, Select } from "./parts";
 import { NumbersTable, Tip, useWidth } from "./plot";
+import { useShown } from "./router";
 import { useTheme } from "./theme";
-
-interface Range {
-  from: number;
-  to: number;
-}
+import { range as span, type Range, text } from "./view-kinds";
 
 export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; onPin?: (query: string) => void }) {
   const theme = useTheme();
   const [place, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [range, setRange] = useState<Range | null>(null);
-  const [job, setJob] = useState("");
-  const [search, setSearch] = useState("");
+  const [range, setRange] = useShown("span", span);
+  const [job, setJob] = useShown("job", text);
+  const [search, setSearch] = useShown("rank", text);
   const [open, setOpen] = useState(false);
   const [hover, setHover] = useState<Hover | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);

@@ -14,10 +14,12 @@ interface Props {
   id: string | undefined;
   page: "statistics" | "fabric" | "notebook";
   title: string;
+  /** The part of the page that is open. */
+  part?: string | undefined;
   children: (trial: Trial, reload: () => void) => ReactNode;
 }
 
-export function TrialPage({ id, page, title, children }: Props) {
+export function TrialPage({ id, page, title, part, children }: Props) {
   const others = useLoad("trials:recent", () => api.trials(isReport ? ALL : RECENT));
   const latest = others.data?.rows[0]?.id;
   const found = id ?? (latest === undefined ? undefined : String(latest));
@@ -56,6 +58,7 @@ export function TrialPage({ id, page, title, children }: Props) {
   return (
     <Page
       title={heading}
+      of={[part ?? title, data.name]}
       lead={
         <>
           {heading === data.name ? "" : data.name} {isReport && data.seed ? `seed ${data.seed}` : ""} <State state={data.state} />
