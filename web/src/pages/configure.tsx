@@ -119,7 +119,7 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
   const [refused, setRefused] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const problems = useMemo(() => check.data?.problems ?? [], [check.data]);
-  const checked = check.key === `check:${settled}`;
+  const checked = !check.stale && !check.loading;
   const sound = checked && check.data !== undefined && problems.length === 0;
   const valid = sound && settled === text;
   const value = useMemo(() => valueOf(parse(text)), [text]);

@@ -123,7 +123,7 @@ export function Workspace() {
   const query = { search: settled, state, tag, sort: sort.key, order: sort.order };
   const refresh = useCallback(() => setTurn((last) => last + 1), []);
   useChanges("trial", refresh);
-  const rows = usePages<Row>(JSON.stringify([query, turn]), (offset, limit) => api.trials({ ...query, offset, limit }));
+  const rows = usePages<Row>("trials", JSON.stringify([query, turn]), (offset, limit) => api.trials({ ...query, offset, limit }));
   const about = useLoad("about", api.about);
   const columns = columnsOf(shown, picked, setTag);
   const filtered = settled !== "" || state !== "" || tag !== "";

@@ -3,6 +3,7 @@ import { Component, type ReactNode, useState } from "react";
 import * as api from "../api/client";
 import { Refused } from "../api/problem";
 import { forgetFailed, NotFetched } from "./fetched";
+import { queries } from "./load";
 import { Problems } from "./parts";
 
 interface Props {
@@ -19,6 +20,12 @@ interface Caught {
   of: readonly unknown[] | undefined;
 }
 
+/** Parts that could not be fetched, and answers that may be what could not be drawn, are asked for anew. */
+function forget(): void {
+  forgetFailed();
+  queries.removeQueries({ type: "inactive" });
+}
+
 export class Boundary extends Component<Props, { caught: Caught | null }> {
   override state: { caught: Caught | null } = { caught: null };
 
@@ -31,7 +38,7 @@ export class Boundary extends Component<Props, { caught: Caught | null }> {
     if (!caught) return null;
     if (!caught.of) return { caught: { error: caught.error, of: props.of } };
     if (caught.of.length === props.of.length && caught.of.every((one, at) => Object.is(one, props.of[at]))) return null;
-    forgetFailed();
+    forget();
     return { caught: null };
   }
 
@@ -39,7 +46,7 @@ export class Boundary extends Component<Props, { caught: Caught | null }> {
     const { caught } = this.state;
     if (!caught) return this.props.children;
     const again = () => {
-      forgetFailed();
+      forget();
       this.setState({ caught: null });
     };
     return caught.error instanceof NotFetched ? <Missing what={this.props.what} /> : <Undrawn what={this.props.what} error={caught.error} onAgain={again} />;

@@ -1,10 +1,11 @@
 /** A trial while it runs: what its links carry and where frames wait, in its last sampling interval. */
-import { useEffect, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import * as api from "../api/client";
 import type { Live } from "../api/types";
 import { lineChart } from "../draw/lines";
 import { withUnit } from "../draw/numbers";
-import { useLoad } from "./load";
+import { queries, useLoad } from "./load";
 import { Picture, SHOWN } from "./loads";
 import { Select } from "./parts";
 import { Plot } from "./plot";
@@ -25,34 +26,17 @@ const nameOf = (queue: Live["queues"][number]): string => `${queue.port} → ${q
 
 /** The state of the trial, asked for about once a second, and the queues seen so far. */
 function useLive(id: string): { live: Live | undefined; depths: Depths } {
-  const [live, setLive] = useState<Live>();
-  const depths = useRef<Depths>(new Map());
+  // It has ended, or the server has: the page hears of both.
+  const { data } = useQuery({ queryKey: ["live", id], queryFn: ({ signal }) => api.live(id, signal), refetchInterval: EVERY_MS }, queries);
+  const [seen, setSeen] = useState<{ live?: Live; depths: Depths }>({ depths: new Map() });
   useEffect(() => {
-    const control = new AbortController();
-    let timer = 0;
-    depths.current = new Map();
-    setLive(undefined);
-    const ask = () => {
-      api
-        .live(id, control.signal)
-        .then((now) => {
-          if (!now.is_running) return;
-          note(depths.current, now);
-          setLive(now);
-        })
-        // It has ended, or the server has: the page hears of both.
-        .catch(() => undefined)
-        .finally(() => {
-          if (!control.signal.aborted) timer = window.setTimeout(ask, EVERY_MS);
-        });
-    };
-    ask();
-    return () => {
-      control.abort();
-      window.clearTimeout(timer);
-    };
-  }, [id]);
-  return { live, depths: depths.current };
+    if (!data?.is_running) return;
+    setSeen(({ depths }) => {
+      note(depths, data);
+      return { live: data, depths };
+    });
+  }, [data]);
+  return { live: seen.live, depths: seen.depths };
 }
 
 function note(depths: Depths, now: Live): void {

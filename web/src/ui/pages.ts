@@ -1,6 +1,8 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useQueries } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { problemOf, type Problem } from "../api/problem";
 import { ROWS as SIZE } from "../views";
+import { queries } from "./load";
 
 export interface Pages<R> {
   total: number | undefined;
@@ -10,45 +12,39 @@ export interface Pages<R> {
   problem: Problem | undefined;
 }
 
-interface Held<R> {
-  key: string;
-  total: number | undefined;
-  pages: Map<number, R[]>;
-  asked: Set<number>;
-}
+type Found<R> = { total: number; rows: R[] };
 
-/** Rows of a long table, fetched by the page as they come into sight; a new key starts over. */
-export function usePages<R>(key: string, load: (offset: number, limit: number) => Promise<{ total: number; rows: R[] }>): Pages<R> {
-  const held = useRef<Held<R>>({ key: "", total: undefined, pages: new Map(), asked: new Set() });
-  const [, redraw] = useState(0);
-  const [problem, setProblem] = useState<Problem>();
-  const ask = (page: number) => {
-    const now = held.current;
-    if (now.asked.has(page)) return;
-    now.asked.add(page);
-    load(page * SIZE, SIZE).then(
-      (answer) => {
-        if (held.current.key !== now.key || held.current !== now) return;
-        now.total = answer.total;
-        now.pages.set(page, answer.rows);
-        setProblem(undefined);
-        redraw((turn) => turn + 1);
-      },
-      (error: unknown) => {
-        if (held.current === now) setProblem(problemOf(error));
-      },
-    );
-  };
+/**
+ * Rows of a long table with some columns, fetched by the page as they come into sight. Those of the last
+ * order and filter stay until those of this one are there; rows of other columns never do.
+ */
+export function usePages<R>(columns: string, order: string | null, load: (offset: number, limit: number) => Promise<Found<R>>): Pages<R> {
+  const [[first, last], setSight] = useState<readonly [number, number]>([0, 0]);
+  const [shown, setShown] = useState({ columns, order, total: undefined as number | undefined });
+  const of = (from: string | null, page: number) => ["rows", columns, from, page];
+  const found = useQueries(
+    {
+      queries: Array.from({ length: last - first + 1 }, (_, at) => ({
+        queryKey: of(order, first + at),
+        queryFn: () => load((first + at) * SIZE, SIZE),
+        enabled: order !== null,
+        placeholderData: () => (shown.columns === columns ? queries.getQueryData<Found<R>>(of(shown.order, first + at)) : undefined),
+      })),
+    },
+    queries,
+  );
+  const total = found.find((one) => one.data && !one.isPlaceholderData)?.data?.total;
   useEffect(() => {
-    // The rows of the last key are shown until those of this one are there.
-    const last = held.current;
-    held.current = { key, total: last.total, pages: new Map(last.pages), asked: new Set() };
-    ask(0);
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [key]);
-  const need = (from: number, to: number) => {
-    for (let page = Math.floor(from / SIZE); page <= Math.floor(to / SIZE); page += 1) ask(page);
+    if (total !== undefined) setShown({ columns, order, total });
+  }, [columns, order, total]);
+  const failed = found.find((one) => one.error);
+  return {
+    total: total ?? shown.total,
+    row: (index) => found[Math.floor(index / SIZE) - first]?.data?.rows[index % SIZE],
+    need: (from, to) => {
+      const sight = [Math.floor(from / SIZE), Math.floor(to / SIZE)] as const;
+      if (sight[0] !== first || sight[1] !== last) setSight(sight);
+    },
+    problem: failed ? problemOf(failed.error) : undefined,
   };
-  const row = useCallback((index: number) => held.current.pages.get(Math.floor(index / SIZE))?.[index % SIZE], []);
-  return { total: held.current.total, row, need, problem };
 }

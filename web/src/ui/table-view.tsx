@@ -50,9 +50,7 @@ export function TableView(props: Props) {
   const wanted = chosen.filter((key) => all.some((column) => column.name === key));
   const columns = wanted.length > 0 ? wanted.flatMap((key) => all.filter((column) => column.name === key)) : all;
   const names = columns.map((column) => column.name).join(",");
-  const pages = usePages<Cell[]>(about ? JSON.stringify([id, table, query, names]) : "", async (offset, limit) =>
-    about ? api.table(id, table, { ...query, columns: names, offset, limit }) : { total: 0, rows: [] },
-  );
+  const pages = usePages<Cell[]>(JSON.stringify([id, table, names]), about ? JSON.stringify(query) : null, (offset, limit) => api.table(id, table, { ...query, columns: names, offset, limit }));
   if (!info.data) return <Pending loading={info.loading} problem={info.problem} />;
   if (!about) return <p className="empty">This trial has no table of {table}. What is counted over a whole trial is written at its end.</p>;
   const grid = columns.map(
