@@ -175,6 +175,20 @@ describe("the workspace", { timeout: 170_000 }, () => {
     const lines = csv.trim().split(/\r?\n/);
     assert.equal(lines.length, 4, csv);
     assert.match(lines[0] ?? "", /fct_ns/);
+    // What is brushed in one plot is enlarged in all that share its axis.
+    await link("CDF and tail").click();
+    const [plot] = await page.locator("figure.plot .canvas.brushed").all();
+    const box = await plot?.boundingBox();
+    assert.ok(plot && box);
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 150);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.7, box.y + 150, { steps: 4 });
+    await page.mouse.up();
+    await page.locator("figure.plot").nth(1).getByRole("button", { name: "Show all" }).waitFor();
+    assert.ok((await page.locator("figure.plot .cursor").count()) > 1, "one cursor in both");
+    await page.waitForURL(/[?&]fct\.span=/);
+    await plot.press("0");
+    await button("Show all").first().waitFor({ state: "detached" });
     for (const tab of ["Ports", "Timeline", "Queues and pauses", "What held it up"]) {
       await link(tab).click();
       await page.locator("main table tbody tr, main [role=table] [role=row], main canvas").first().waitFor();

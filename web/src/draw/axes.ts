@@ -50,7 +50,8 @@ export function scale(spec: AxisSpec, low: number, high: number, from: number, t
       const value = a + ((pixel - from) / (to - from)) * (b - a);
       return log ? 10 ** value : value;
     },
-    ticks: values.map((value, at) => ({ value, text: spec.texts?.[at] ?? say(value) })),
+    // Of values that are given, an enlarged stretch has some.
+    ticks: values.map((value, at) => ({ value, text: spec.texts?.[at] ?? say(value) })).filter(({ value }) => value >= least - (most - least) * 1e-9 && value <= most + (most - least) * 1e-9),
     title: unit.name && !each && !spec.format && !spec.texts ? `${spec.label} (${unit.name})` : spec.label,
     low: least,
     high: most,

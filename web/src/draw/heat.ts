@@ -1,6 +1,7 @@
 /** Port × time and the like: a cell for each pair, its value in colour. */
 import { horizontalAxis, scale } from "./axes";
 import { withUnit } from "./numbers";
+import type { Span } from "./span";
 import { cellRamp } from "./ramp";
 import { document, type Drawing, fit, rect, text, textWidth } from "./svg";
 import { css, ramp, type Theme } from "./theme";
@@ -18,6 +19,8 @@ export interface HeatMap {
   max: number;
   /** Name of the axis of time. */
   label?: string;
+  /** The stretch of time that is shown; all of it unless given. */
+  span?: Span | null;
 }
 
 /** The most room for names of rows, in pixels. */
@@ -32,9 +35,13 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
   const bottom = top + map.rows.length * high;
   const first = map.times[0] ?? 0;
   const end = map.end ?? map.times.at(-1) ?? 1;
-  const x = scale({ label: map.label ?? "Time", unit: "ns" }, first, map.to ?? end, left, right);
+  const ends = map.span ? { low: map.span.from, high: map.span.to } : {};
+  const x = scale({ label: map.label ?? "Time", unit: "ns", ...ends }, first, map.to ?? end, left, right);
   const most = map.max || 1;
-  const step = (x.at(end) - left) / Math.max(map.times.length, 1);
+  const wide = (end - first) / Math.max(map.times.length, 1);
+  // Where a column begins, within the plot.
+  const edge = (at: number) => Math.min(Math.max(x.at(first + at * wide), left), right);
+  const columnAt = (px: number) => Math.floor((x.back(px) - first) / (wide || 1));
   const gaps = Math.max(1, Math.ceil(12 / high));
   const cells = map.rows.map((name, row) => {
     const y = top + row * high;
@@ -44,7 +51,7 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
     const level = (at: number) => Math.round(((values[at] ?? 0) / most) * 24);
     for (let at = 1; at <= map.times.length; at += 1) {
       if (at < map.times.length && level(at) === level(from)) continue;
-      svg += rect(left + from * step, y, (at - from) * step + 0.4, Math.max(high - 0.6, 1), css(ramp(theme, level(from) / 24)));
+      if (edge(at) > edge(from)) svg += rect(edge(from), y, edge(at) - edge(from) + 0.4, Math.max(high - 0.6, 1), css(ramp(theme, level(from) / 24)));
       from = at;
     }
     return svg;
@@ -56,8 +63,9 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
     width,
     height,
     inner: { left, top, right, bottom },
+    across: { at: x.at, back: x.back },
     hover: (px, py) => {
-      const [row, column] = [Math.floor((py - top) / high), Math.floor((px - left) / step)];
+      const [row, column] = [Math.floor((py - top) / high), columnAt(px)];
       const name = map.rows[row];
       const time = map.times[column];
       if (name === undefined || time === undefined) return null;

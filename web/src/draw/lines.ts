@@ -1,5 +1,6 @@
 import { type AxisSpec, horizontalAxis, type Scale, scale, verticalAxis, verticalRoom } from "./axes";
 import { withUnit } from "./numbers";
+import type { Span } from "./span";
 import { document, type Drawing, fit, type Hover, line, rect, round, text, textWidth } from "./svg";
 import { stroke, type Theme } from "./theme";
 
@@ -22,22 +23,29 @@ export interface LineChart {
   /** A value holds until the next one. */
   steps?: boolean;
   marks?: { x: number; text: string }[];
+  /** The stretch of the horizontal axis that is shown; all of it unless given. */
+  span?: Span | null;
   /** Whether the names of the lines are drawn; they are, where there are several, unless told otherwise. */
   legend?: boolean;
 }
 
 let charts = 0;
 
-function bounds(series: Series[], axis: 0 | 1, positive: boolean): [number, number] {
+function bounds(series: Series[], axis: 0 | 1, positive: boolean, span?: Span | null): [number, number] {
   let [low, high] = [Infinity, -Infinity];
+  const inside = (x: number) => !span || (x >= span.from && x <= span.to);
   for (const one of series) {
+    // The value that holds where the stretch begins is seen, too.
+    const before = span ? pointAt(one.points, span.from) : undefined;
     for (const point of one.points) {
+      if (point !== before && !inside(point[0])) continue;
       const value = point[axis];
       if (!Number.isFinite(value) || (positive && value <= 0)) continue;
       if (value < low) low = value;
       if (value > high) high = value;
     }
-    for (const [, least, greatest] of axis === 1 ? (one.spread ?? []) : []) {
+    for (const [x, least, greatest] of axis === 1 ? (one.spread ?? []) : []) {
+      if (!inside(x)) continue;
       if (!positive || least > 0) low = Math.min(low, least);
       high = Math.max(high, greatest);
     }
@@ -88,15 +96,16 @@ function points(series: Series, x: Scale, y: Scale, colour: string): string {
 
 /** Lines over a common axis: time series, distributions. */
 export function lineChart(chart: LineChart, width: number, height: number, theme: Theme): Drawing {
+  const { span } = chart;
   const [xLow, xHigh] = bounds(chart.series, 0, chart.x.log === true);
-  const [yLow, yHigh] = bounds(chart.series, 1, chart.y.log === true);
+  const [yLow, yHigh] = bounds(chart.series, 1, chart.y.log === true, span);
   const bottom = height - 46;
   const draft = scale(chart.y, Math.min(yLow, chart.y.log ? yLow : 0), yHigh, bottom, 20);
   const left = verticalRoom(draft) + 2;
   const right = width - 16;
   const named = legend(chart.legend === false ? [] : chart.series, left, right, theme);
   const top = named.height + 12;
-  const x = scale(chart.x, xLow, xHigh, left, right);
+  const x = scale(span ? { ...chart.x, low: span.from, high: span.to } : chart.x, xLow, xHigh, left, right);
   const y = scale(chart.y, Math.min(yLow, chart.y.log ? yLow : 0), yHigh, bottom, top);
   const paths = chart.series.map((one, at) => {
     const { colour, dash } = stroke(theme, one.colour ?? at);
@@ -108,7 +117,7 @@ export function lineChart(chart: LineChart, width: number, height: number, theme
     }
     return `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="${dash}"/>` + points(one, x, y, colour);
   });
-  const marks = (chart.marks ?? []).map((mark) => {
+  const marks = (chart.marks ?? []).filter((mark) => mark.x >= x.low && mark.x <= x.high).map((mark) => {
     const at = x.at(mark.x);
     return line(at, top, at, bottom, theme.soft) + text(at + 4, top + 11, mark.text, { fill: theme.soft, size: 11 });
   });
@@ -138,6 +147,7 @@ export function lineChart(chart: LineChart, width: number, height: number, theme
     width,
     height,
     inner: { left, top, right, bottom },
+    across: { at: x.at, back: x.back },
     hover,
   };
 }

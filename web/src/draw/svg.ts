@@ -1,4 +1,5 @@
 /** Parts that drawings share. Every drawing is a plain function of its data, a size and a theme. */
+import type { Across } from "./span";
 import { css, type Rgb, type Theme } from "./theme";
 
 /** What lies under the pointer: a place in the drawing, and what is said about it. */
@@ -17,6 +18,8 @@ export interface Drawing {
   /** The plot without its axes, in which the cursor moves. */
   inner: { left: number; top: number; right: number; bottom: number };
   hover?: (x: number, y: number) => Hover | null;
+  /** Its horizontal axis, where that can be enlarged and shared. */
+  across?: Across;
   /** Its marks, at which arrow keys stop one after the other; without them keys go by pixels. */
   stops?: () => Hover[];
 }

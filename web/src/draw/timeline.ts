@@ -110,6 +110,12 @@ export function barAt(data: Bars, width: number, px: number, py: number): number
   return found === undefined || found < 0 ? undefined : found;
 }
 
+/** The pixel of a time. */
+export function pixelOf(data: Bars, width: number, time: number): number {
+  const names = data.names ?? NAMES;
+  return names + ((time - data.from_ns) / (data.to_ns - data.from_ns)) * (width - 8 - names);
+}
+
 export function timeAt(data: Bars, width: number, px: number): number {
   const names = data.names ?? NAMES;
   return data.from_ns + ((px - names) / (width - 8 - names)) * (data.to_ns - data.from_ns);

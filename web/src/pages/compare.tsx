@@ -186,10 +186,12 @@ function Overlay({ data, job, tail }: { data: Compared; job: string; tail: boole
     <Plot
       title={title}
       inputs={[data, job, tail]}
-      draw={(width, theme) =>
+      axis="fct"
+      draw={(width, theme, span) =>
         lineChart(
           {
             title,
+            span,
             series,
             steps: true,
             x: { label: "Flow completion time", unit: "ns", log: tail },

@@ -36,10 +36,12 @@ export function CdfPlot({ id, of, tail, job, onPin }: PlotProps & { of: Of; tail
       title={title}
       note={jobs.map((one) => `${one.name}: ${one.count.toLocaleString("en")} flows`).join(", ")}
       inputs={[cdf.data, tail]}
-      draw={(width, theme) =>
+      axis={of}
+      draw={(width, theme, span) =>
         lineChart(
           {
             title,
+            span,
             series,
             steps: true,
             x: { label: OF[of], unit: "ns", log: tail },
@@ -62,7 +64,7 @@ export type Metric = api.Metric;
 
 const METRICS: Record<Metric, string> = {
   queue_bytes: "Queue depth",
-  queue_high_water_bytes: "Most queue depth between samples",
+  queue_high_water_bytes: "Highest queue depth between samples",
   utilisation: "Utilisation",
   tx_gbps: "Rate of sending",
   paused_classes: "Paused classes",
@@ -87,9 +89,10 @@ export function HeatPlot({ id, metric, onPin }: PlotProps & { metric: Metric }) 
   return (
     <Plot
       title={title}
-      note={`${total > ports.length ? `the ${ports.length} ports with the greatest values of ${total}; ` : ""}greatest: ${say(max, unit, metric)}`}
+      note={`${total > ports.length ? `the ${ports.length} ports with the highest values of ${total}; ` : ""}highest: ${say(max, unit, metric)}`}
       inputs={[heat.data]}
-      draw={(width, theme) => heatMap({ title, rows: ports, times, values, say: (value) => say(value, unit, metric), max }, width, theme)}
+      axis="time"
+      draw={(width, theme, span) => heatMap({ title, span, rows: ports, times, values, say: (value) => say(value, unit, metric), max }, width, theme)}
       numbers={{ columns: ["port", ...times.map((time) => `${time} ns`)], rows: ports.map((name, at) => [name, ...(values[at] ?? [])]) }}
       onPin={onPin ? () => onPin(title, `heat?metric=${metric}`) : undefined}
     />
@@ -107,8 +110,9 @@ export function PortPlot({ id, port, metric, onPin }: PlotProps & { port: string
     <Plot
       title={title}
       inputs={[series.data]}
-      draw={(width, theme) =>
-        lineChart({ title, steps: true, series: [{ name: port, points }], x: { label: "Time", unit: "ns" }, y: metric === "utilisation" ? { label, low: 0, high: 1, format: (value) => `${plain(value * 100)} %` } : { label, unit: unit === "Gb/s" ? "" : unit, low: 0, ...(unit === "Gb/s" ? { format: (value: number) => `${plain(value)} Gb/s` } : {}) } }, width, 240, theme)
+      axis="time"
+      draw={(width, theme, span) =>
+        lineChart({ title, span, steps: true, series: [{ name: port, points }], x: { label: "Time", unit: "ns" }, y: metric === "utilisation" ? { label, low: 0, high: 1, format: (value) => `${plain(value * 100)} %` } : { label, unit: unit === "Gb/s" ? "" : unit, low: 0, ...(unit === "Gb/s" ? { format: (value: number) => `${plain(value)} Gb/s` } : {}) } }, width, 240, theme)
       }
       numbers={{ columns: ["time_ns", `${metric} (${unit})`], rows: points }}
       onPin={onPin ? () => onPin(title, `port?port=${encodeURIComponent(port)}&metric=${metric}`) : undefined}

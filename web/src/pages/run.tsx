@@ -189,9 +189,10 @@ function Speed({ track }: { track: Progress[] }) {
       title="Speed of the simulation"
       note="over simulated time"
       inputs={[track]}
-      draw={(width, theme) =>
+      axis="simulated"
+      draw={(width, theme, span) =>
         lineChart(
-          { title: "Speed of the simulation", series: [{ name: "speed", points }], x: { label: "Simulated time", unit: "ns" }, y: { label: "Packet-hops (M/s)" } },
+          { title: "Speed of the simulation", span, series: [{ name: "speed", points }], x: { label: "Simulated time", unit: "ns" }, y: { label: "Packet-hops (M/s)" } },
           width,
           190,
           theme,

@@ -172,7 +172,8 @@ function AxisLines({ sweep, reading, place }: Props & { place: number }) {
       title={title}
       note={lines.overPoints ? "median over all else, whiskers from the least to the greatest" : "whiskers from the least to the greatest of the seeds"}
       inputs={[sweep, reading]}
-      draw={(width, theme) => lineChart({ title, series, x: across, y: { label: headed(reading, unit), log: both, ...(both ? {} : { low: Math.min(0, least) }) } }, width, 330, theme)}
+      axis={axis.path}
+      draw={(width, theme, span) => lineChart({ title, series, span, x: across, y: { label: headed(reading, unit), log: both, ...(both ? {} : { low: Math.min(0, least) }) } }, width, 330, theme)}
       numbers={{ columns: ["line", axis.path, headed(reading, unit)], rows: series.flatMap((one) => one.points.map(([x, y]) => [one.name, texts.get(x) ?? x, y])) }}
     />
   );

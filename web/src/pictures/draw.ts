@@ -10,6 +10,7 @@ import { operationsPicture } from "../draw/operations";
 import { partsPicture } from "../draw/parts";
 import { svgPen } from "../draw/pen";
 import { document as svgDocument, type Drawing } from "../draw/svg";
+import type { Span } from "../draw/span";
 import type { Theme } from "../draw/theme";
 import { AXIS, barAt, type Bars, drawTimeline, timelineHeight } from "../draw/timeline";
 import type { Spec, Timeline } from "./spec";
@@ -22,16 +23,24 @@ export interface Choice {
   metric: string;
   /** Whether names of lines and parts are in the drawing itself, as a file needs them. */
   legend: boolean;
+  /** The stretch of the horizontal axis that is enlarged. */
+  span?: Span | null;
+}
+
+/** The name of the horizontal axis that a picture shares with others; of a time it is that of the trial. */
+export function axisOf(spec: Spec): string | undefined {
+  const label = spec.kind === "lines" ? spec.x.label : spec.kind === "heat" ? spec.label : undefined;
+  return label?.toLowerCase().replaceAll(/\W+/g, "-");
 }
 
 export function draw(spec: Spec, width: number, theme: Theme, choice: Choice): Drawing {
   switch (spec.kind) {
     case "lines": {
       const series = spec.series.map((one, at) => ({ ...one, colour: one.colour ?? at })).filter((_, at) => !choice.off.has(at));
-      return lineChart({ ...spec, series, legend: choice.legend }, width, spec.height, theme);
+      return lineChart({ ...spec, series, legend: choice.legend, span: choice.span ?? null }, width, spec.height, theme);
     }
     case "heat":
-      return heatMap({ ...spec, say: (value) => withUnit(value, spec.unit) }, width, theme);
+      return heatMap({ ...spec, say: (value) => withUnit(value, spec.unit), span: choice.span ?? null }, width, theme);
     case "timeline":
       return timeline(spec, width, theme);
     case "cells":

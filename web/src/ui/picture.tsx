@@ -1,7 +1,7 @@
 /** A picture that the server gives as data. */
 import { useMemo, useState } from "react";
 import type { PictureBody, PictureGroup } from "../api/types";
-import { draw } from "../pictures/draw";
+import { axisOf, draw } from "../pictures/draw";
 import { numbersOf } from "../pictures/numbers";
 import type { Series } from "../draw/lines";
 import { stroke } from "../draw/theme";
@@ -26,8 +26,9 @@ export function PicturePlot({ picture, metric = "" }: { picture: PictureBody; me
     <Plot
       title={picture.title}
       note={picture.lead}
-      draw={(width, theme) => draw(spec, width, theme, choice)}
-      file={(width, theme) => draw(spec, width, theme, { ...choice, legend: true })}
+      axis={axisOf(spec)}
+      draw={(width, theme, span) => draw(spec, width, theme, { ...choice, span })}
+      file={(width, theme, span) => draw(spec, width, theme, { ...choice, span, legend: true })}
       below={names.length > 0 ? <Legend series={names} off={off} onToggle={toggle} /> : null}
       inputs={[spec, metric, off]}
       numbers={numbers}

@@ -2,10 +2,14 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { keyed, type Place } from "../draw/keys";
 import type { Drawing, Hover } from "../draw/svg";
+import { brushed, type Span, zoomed } from "../draw/span";
 import type { Theme } from "../draw/theme";
 import { csv, download, fileName, toPng } from "../draw/save";
 import { Boundary } from "./boundary";
+import { useCursor } from "./cursor";
+import { useShown } from "./router";
 import { useTheme } from "./theme";
+import { range } from "./view-kinds";
 
 export interface Numbers {
   columns: string[];
@@ -15,9 +19,11 @@ export interface Numbers {
 interface Props {
   title: string;
   note?: ReactNode;
-  draw: (width: number, theme: Theme) => Drawing;
+  draw: (width: number, theme: Theme, span: Span | null) => Drawing;
+  /** The name of its horizontal axis, where that can be enlarged: drawings of one name have one cursor and one stretch. */
+  axis?: string | undefined;
   /** The drawing as a file, where that has in it what stands beside the drawing here. */
-  file?: ((width: number, theme: Theme) => Drawing) | undefined;
+  file?: ((width: number, theme: Theme, span: Span | null) => Drawing) | undefined;
   /** What stands below the drawing. */
   below?: ReactNode;
   /** What `draw` depends on. */
@@ -56,13 +62,25 @@ function Drawn(props: Props) {
   const [place, width] = useWidth();
   const [hover, setHover] = useState<Hover | null>(null);
   const [open, setOpen] = useState(false);
+  const { axis } = props;
+  const [chosen, setSpan] = useShown(axis === "time" ? "span" : `${axis ?? ""}.span`, range);
+  const span = axis === undefined ? null : chosen;
+  const [linked, point] = useCursor(axis);
+  const [brush, setBrush] = useState<{ from: number; to: number } | null>(null);
   const drawing = useMemo(
-    () => (width > 0 ? props.draw(width, theme) : null),
+    () => (width > 0 ? props.draw(width, theme, span) : null),
     // eslint-disable-next-line react-hooks/exhaustive-deps
-    [width, theme, ...props.inputs],
+    [width, theme, span, ...props.inputs],
   );
+  const across = axis === undefined ? undefined : drawing?.across;
+  const zoom = (by: number, middle: number) => {
+    const all = props.draw(width, theme, null);
+    if (!drawing || !across || !all.across) return;
+    const whole = { from: all.across.back(all.inner.left), to: all.across.back(all.inner.right) };
+    setSpan(zoomed(across, drawing.inner, whole, middle, by));
+  };
   const name = fileName(props.title);
-  const whole = () => (drawing ? (props.file ?? props.draw)(width, theme) : null);
+  const whole = () => (drawing ? (props.file ?? props.draw)(width, theme, span) : null);
   const saveSvg = () => {
     const made = whole();
     if (made) download(`${name}.svg`, made.svg, "image/svg+xml");
@@ -76,17 +94,50 @@ function Drawn(props: Props) {
   const move = (event: PointerEvent<HTMLDivElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
     at.current = { x: event.clientX - box.left, y: event.clientY - box.top };
-    setHover(drawing?.hover?.(at.current.x, at.current.y) ?? null);
+    if (brush) return setBrush({ ...brush, to: at.current.x });
+    told(drawing?.hover?.(at.current.x, at.current.y) ?? null);
+  };
+  /** Says what is at a place, here and in the drawings that share the axis. */
+  const told = (next: Hover | null) => {
+    setHover(next);
+    if (across && drawing) point(next && next.x >= drawing.inner.left && next.x <= drawing.inner.right ? across.back(next.x) : undefined);
+  };
+  const begin = (event: PointerEvent<HTMLDivElement>) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    if (!across || !drawing || event.button !== 0 || event.pointerType === "touch" || x < drawing.inner.left || x > drawing.inner.right) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    setBrush({ from: x, to: x });
+  };
+  const end = () => {
+    const found = brush && across && drawing ? brushed(across, drawing.inner, brush.from, brush.to) : null;
+    setBrush(null);
+    if (found) setSpan(found);
+  };
+  const leave = () => {
+    told(null);
+    setBrush(null);
   };
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.key === "Escape") setHover(null);
+    if (event.key === "Escape") told(null);
     if (!drawing) return;
+    if (across && ["+", "=", "-", "0"].includes(event.key)) {
+      event.preventDefault();
+      const middle = hover?.x ?? (drawing.inner.left + drawing.inner.right) / 2;
+      if (event.key === "0") setSpan(null);
+      else zoom(event.key === "-" ? 1 / 0.6 : 0.6, middle);
+      return;
+    }
     const to = keyed(drawing, at.current, event.key, event.shiftKey);
     if (!to) return;
     event.preventDefault();
     at.current = to;
-    setHover(to.text === undefined ? (drawing.hover?.(to.x, to.y) ?? null) : { ...to, text: to.text });
+    told(to.text === undefined ? (drawing.hover?.(to.x, to.y) ?? null) : { ...to, text: to.text });
   };
+  // Where the pointer is in another drawing of the axis.
+  const there = hover === null && across && drawing && linked !== undefined ? across.at(linked) : undefined;
+  const inside = there !== undefined && drawing && there >= drawing.inner.left && there <= drawing.inner.right ? there : undefined;
+  const said = hover ?? (inside !== undefined && drawing ? (drawing.hover?.(inside, -1) ?? { x: inside, y: drawing.inner.top, text: "", cursor: true }) : null);
   return (
     <figure className="plot">
       <figcaption>
@@ -95,27 +146,38 @@ function Drawn(props: Props) {
       </figcaption>
       <div
         ref={place}
-        className="canvas"
+        className={across ? "canvas brushed" : "canvas"}
         role="group"
         tabIndex={0}
-        aria-label={`${props.title}. Arrow keys read values; the table below has all of them.`}
+        aria-label={`${props.title}. Arrow keys read values${axis === undefined ? "" : ", + and − zoom, 0 shows all"}; the table below has all of them.`}
+        onPointerDown={begin}
+        onPointerUp={end}
+        onDoubleClick={() => setSpan(null)}
         onPointerMove={move}
-        onPointerLeave={() => setHover(null)}
+        onPointerLeave={leave}
         onKeyDown={key}
-        onBlur={() => setHover(null)}
+        onBlur={() => told(null)}
       >
         {/* Drawings escape every text they are given. */}
         <div dangerouslySetInnerHTML={{ __html: drawing?.svg ?? "" }} />
-        {drawing && hover?.cursor ? (
+        {drawing && brush ? (
+          <i className="brush" style={{ left: Math.min(brush.from, brush.to), width: Math.abs(brush.to - brush.from), top: drawing.inner.top, height: drawing.inner.bottom - drawing.inner.top }} />
+        ) : null}
+        {drawing && said?.cursor ? (
           <i
             className="cursor"
-            style={{ left: hover.x, top: drawing.inner.top, height: drawing.inner.bottom - drawing.inner.top }}
+            style={{ left: said.x, top: drawing.inner.top, height: drawing.inner.bottom - drawing.inner.top }}
           />
         ) : null}
-        {drawing && hover ? <Tip hover={hover} width={drawing.width} /> : null}
+        {drawing && said?.text ? <Tip hover={said} width={drawing.width} there={hover === null} /> : null}
       </div>
       {props.below}
       <div className="tools">
+        {across && span ? (
+          <button type="button" onClick={() => setSpan(null)}>
+            Show all
+          </button>
+        ) : null}
         <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
           Table
         </button>
@@ -139,12 +201,13 @@ function Drawn(props: Props) {
   );
 }
 
-export function Tip({ hover, width }: { hover: Hover; width: number }) {
+/** What is said of a place; of the pointer in another drawing it is not read aloud. */
+export function Tip({ hover, width, there = false }: { hover: Hover; width: number; there?: boolean }) {
   const right = hover.x > width / 2;
   return (
     <div
-      className="tip"
-      role="status"
+      className={there ? "tip-there" : "tip"}
+      {...(there ? { "aria-hidden": true } : { role: "status" })}
       style={{ top: Math.max(hover.y + 8, 0), ...(right ? { right: width - hover.x + 12 } : { left: hover.x + 12 }) }}
     >
       {hover.text}

@@ -4,7 +4,7 @@ import * as api from "../api/client";
 import { plain, withUnit } from "../draw/numbers";
 import { canvasPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
-import { AXIS, barAt, type Bars, drawTimeline, NAMES, sayBar, timeAt, timelineHeight } from "../draw/timeline";
+import { AXIS, barAt, type Bars, drawTimeline, NAMES, pixelOf, sayBar, timeAt, timelineHeight } from "../draw/timeline";
 import { csv, download } from "../draw/save";
 import { isReport } from "../embedded";
 import { TIMELINE_WIDTH } from "../views";
@@ -12,6 +12,7 @@ import { useLoad, useSettled } from "./load";
 import { Pending, Search, Select } from "./parts";
 import { NumbersTable, Tip, useWidth } from "./plot";
 import { useShown } from "./router";
+import { useCursor } from "./cursor";
 import { useTheme } from "./theme";
 import { range as span, type Range, text } from "./view-kinds";
 
@@ -24,6 +25,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const [search, setSearch] = useShown("rank", text);
   const [open, setOpen] = useState(false);
   const [hover, setHover] = useState<Hover | null>(null);
+  const [linked, point] = useCursor("time");
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const settled = useSettled(JSON.stringify([range, search]), 120);
   const [asked, filter] = JSON.parse(settled) as [Range | null, string];
@@ -104,6 +106,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
     const found = shown ? barAt(shown, width, x, y) : undefined;
     const bar = found === undefined ? undefined : shown?.bars[found];
     setHover(bar && shown ? { x, y, text: sayBar(shown, bar) } : null);
+    point(shown && x > NAMES ? timeAt(shown, width, x) : undefined);
   };
   const release = () => {
     if (drag && shown && Math.abs(drag.to - drag.from) > 4) {
@@ -118,6 +121,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
     const axis = drawTimeline(pen, shown, width, theme);
     download("timeline.svg", svgDocument(width, height, theme, "Timeline", content() + axis), "image/svg+xml");
   };
+  const there = shown && linked !== undefined ? pixelOf(shown, width, linked) : undefined;
   const numbers = {
     columns: ["lane", "start_ns", "end_ns", "chunks"],
     rows: (data?.bars ?? []).map(([lane = 0, start = 0, end = 0, , count = 1]) => [lanes[lane]?.name ?? "", start, end, count]),
@@ -177,10 +181,12 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
           onPointerLeave={() => {
             setHover(null);
             setDrag(null);
+            point(undefined);
           }}
         >
           <canvas ref={canvas} style={{ height: height - AXIS }} aria-hidden="true" />
           {shown ? <Axis data={shown} width={width} /> : null}
+          {there !== undefined && there > NAMES && there < width ? <i className="cursor" style={{ left: there, top: 0, height: height - AXIS }} /> : null}
           {hover ? <Tip hover={hover} width={width} /> : null}
         </div>
         {data && data.bars.length === 0 ? <p className="empty">No chunk fits.</p> : null}

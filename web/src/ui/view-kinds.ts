@@ -58,6 +58,6 @@ export const range: Kind<Range | null> = {
     const found = { from: Number(from), to: Number(to) };
     return from !== undefined && Number.isFinite(found.from) && found.from < found.to ? found : null;
   },
-  // Nanoseconds to the picosecond; more digits are noise of the pointer.
-  write: (value) => (value === null ? undefined : `${Number(value.from.toFixed(3))}..${Number(value.to.toFixed(3))}`),
+  // Twelve digits are a picosecond in a second; more are noise of the pointer.
+  write: (value) => (value === null ? undefined : `${Number(value.from.toPrecision(12))}..${Number(value.to.toPrecision(12))}`),
 };
