@@ -107,6 +107,20 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.keyboard.press("Control+z");
     await page.getByText("ready to run").waitFor();
     assert.equal((await draft()).includes("nonsense"), false);
+    // Keys and words are completed from the schema, and explained under the pointer.
+    await page.keyboard.type("obs");
+    await page.locator(".cm-tooltip-autocomplete li", { hasText: "observe" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => window.sessionStorage.getItem("tenter-draft")?.startsWith("observe: "));
+    assert.deepEqual(await barriers(), []);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+z");
+    await page.keyboard.press("Control+z");
+    await page.getByText("ready to run").waitFor();
+    assert.equal((await draft()).startsWith("obs"), false);
+    await page.locator(".cm-content").getByText("leaves", { exact: true }).hover();
+    await page.locator(".explained", { hasText: "leaves" }).waitFor();
     assert.deepEqual(await barriers(), []);
   });
 

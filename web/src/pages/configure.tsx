@@ -210,7 +210,7 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
                 <p className="empty">{schema.data ? "The form appears once the text can be read as YAML." : "Loading…"}</p>
               )}
             </div>
-            <Editor text={text} problems={problems} height={Math.max(460, window.innerHeight - 260)} onText={onText} />
+            <Editor text={text} problems={problems} height={Math.max(460, window.innerHeight - 260)} onText={onText} schema={schema.data as Schema | undefined} />
           </div>
         </>
       ) : null}
