@@ -106,6 +106,7 @@ const optional = (value: number | null | undefined): string => (typeof value ===
 /** The busiest links, which is the picture for those who do not see it. */
 function Links({ fabric, loads, shown }: { fabric: LoadedFabric; loads: Load[]; shown: Shown }) {
   const read = shown.of ?? SHOWN[0].of;
+  const heading = `Links, highest first: ${shown.of ? shown.label : SHOWN[0].label}`;
   const rows = useMemo(() => {
     const ends = (load: Load) => {
       const link = fabric.links[load.link];
@@ -127,8 +128,8 @@ function Links({ fabric, loads, shown }: { fabric: LoadedFabric; loads: Load[]; 
     ]);
   return (
     <section>
-      <h2>Links, the greatest first</h2>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Links, the greatest first">
+      <h2>{heading}</h2>
+      <div className="scroll" tabIndex={0} role="region" aria-label={heading}>
         <table>
           <thead>
             <tr>

@@ -40,7 +40,7 @@ function AllStudies() {
           <thead>
             <tr>
               <th>Study</th>
-              <th>What</th>
+              <th>Title</th>
               <th>Source</th>
               <th className="n">Required rows</th>
               <th className="n">Open rows</th>

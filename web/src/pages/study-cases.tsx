@@ -47,8 +47,8 @@ function Rows({ label, cases }: { label: string; cases: StudyCase[] }) {
             <th>Metric</th>
             <th className="n">Published</th>
             <th className="n">Measured</th>
-            <th className="n">Least to greatest</th>
-            <th>Of</th>
+            <th className="n">Minimum – maximum</th>
+            <th>Statistic</th>
             <th className="n">Deviation</th>
             <th className="n">Band</th>
             <th>Gate</th>

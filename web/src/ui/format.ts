@@ -21,9 +21,8 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat("en").format(value)} ${value === 1 ? one : many}`;
 }
 
-/** The job completion time of a row, in milliseconds as in the printed tables. */
-export function jct(row: Row): string {
-  if (row.jct_text) return row.jct_text.includes(" ") ? row.jct_text : `${row.jct_text} ms`;
+/** The job completion time of a row, in the unit that fits, as all times of lists and plots. */
+export function jct(row: Pick<Row, "jct_ns">): string {
   return typeof row.jct_ns === "number" ? withUnit(row.jct_ns, "ns", 5) : "—";
 }
 
