@@ -353,6 +353,42 @@ describe("the workspace", { timeout: 170_000 }, () => {
     assert.deepEqual(await barriers(), []);
   });
 
+  it("groups, filters, plots and picks trials, and finds one by a part of its name", async () => {
+    await link("Workspace").click();
+    await heading("Workspace").waitFor();
+    /** @param {string} name @param {string} words @param {string} option */
+    const choose = async (name, words, option = "") => {
+      await page.getByRole("combobox", { name, exact: true }).fill(words);
+      await page.locator(".choice [role=option]", { hasText: option }).first().click();
+    };
+    await choose("Group by", "sweep");
+    const group = button(/^. Sweep: sizes/);
+    assert.match((await group.textContent()) ?? "", /8 trials$/);
+    await choose("Group by", "size");
+    await group.click();
+    await button(/^. size: 2MiB/).click();
+    assert.equal(await page.getByRole("link", { name: /^sizes: .*size=2MiB/ }).count(), 4);
+    assert.deepEqual(await barriers(), []);
+    await choose("Filter by", "rate setting");
+    await page.getByRole("textbox", { name: "Filter by rate", exact: true }).fill("> 300Gb/s");
+    await page.getByText(/^4 trials of \d+/).waitFor();
+    await button("Plot").click();
+    await page.locator("section[aria-label='Plot of trials'] figure svg").waitFor();
+    assert.deepEqual(await barriers(), []);
+    await page.reload();
+    await page.getByText(/^4 trials of \d+/).waitFor();
+    await page.locator("section[aria-label='Plot of trials'] figure svg").waitFor();
+    await button("Pick all").click();
+    await page.getByText("4 picked trials; median").waitFor();
+    await button("Clear").click();
+    await link("Compare").click();
+    await choose("Add a trial", "one sw", "one switch");
+    await button("Remove one switch").waitFor();
+    await choose("Add a trial", "train", "training");
+    await page.locator('table[data-table="compare"] tbody tr').first().waitFor();
+    assert.deepEqual(await barriers(), []);
+  });
+
   it("aborts a trial in the middle and keeps what it has", async () => {
     await link("Configure").click();
     await page.locator(".cm-content").click();

@@ -229,6 +229,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sweep-designs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The designs of all sweeps, by which the places of trials are named. */
+        get: operations["sweep_designs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sweeps": {
         parameters: {
             query?: never;
@@ -1831,6 +1848,27 @@ export interface components {
             x?: number | null;
             y?: number | null;
         };
+        /** @description Variants, axes and readings of a sweep. */
+        SweepDesign: {
+            axes: components["schemas"]["SweepAxisBody"][];
+            /**
+             * Format: int64
+             * @description Number of the sweep.
+             */
+            id: number;
+            name: string;
+            /** @description Points of the design: a value for each axis. */
+            points: string[][];
+            readings: components["schemas"]["SweepDesignReading"][];
+            /** @description Names of the variants; a single one may be empty. */
+            variants: string[];
+        };
+        /** @description A quantity read of each trial. */
+        SweepDesignReading: {
+            name: string;
+            /** @description Unit of the values; empty for counts and ratios. */
+            unit: string;
+        };
         /** @description What is read of each trial. */
         SweepReadingBody: {
             /** @description The best variant of each point where one is best. */
@@ -1908,6 +1946,14 @@ export interface components {
         SweepsTogether: {
             /** @description A section for each reading, as `tenter compare` prints it. */
             sections: components["schemas"]["SectionBody"][];
+        };
+        /** @description The place of a trial in the design of its sweep. */
+        SweptPlaceBody: {
+            point: number;
+            /** @description A value for each reading; empty for a failed trial. */
+            readings: (number | null)[];
+            /** @description Indices of variant and point. */
+            variant: number;
         };
         /** @description A table of a trial. */
         TableBody: {
@@ -2076,6 +2122,7 @@ export interface components {
             jobs?: number | null;
             /** @description Name that people gave the trial. */
             name: string;
+            place?: components["schemas"]["SweptPlaceBody"] | null;
             /**
              * Format: double
              * @description Wall time of the simulation in seconds.
@@ -2705,6 +2752,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sweep_designs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepDesign"][];
                 };
             };
         };

@@ -12,7 +12,7 @@ import { Workspace } from "./pages/workspace";
 import { fetched } from "./ui/fetched";
 import { useLoad } from "./ui/load";
 import { Empty } from "./ui/parts";
-import { lastTrial, usePicked } from "./ui/picked";
+import { COMPARED, lastTrial, usePicked } from "./ui/picked";
 import { href, type Route, useRoute } from "./ui/router";
 import { type Links, Shell } from "./ui/shell";
 
@@ -45,7 +45,7 @@ function entries(route: Route, compared: string[]): Links[] {
     {
       title: "Many trials",
       list: [
-        { label: "Compare", href: href(["compare"], { ids: compared.join(",") }), on: first === "compare", count: compared.length },
+        { label: "Compare", href: href(["compare"], { ids: compared.length <= COMPARED ? compared.join(",") : "" }), on: first === "compare", count: compared.length },
         { label: "Sweeps", href: href(["sweeps"]), on: first === "sweeps" },
         { label: "Studies", href: href(["studies"]), on: first === "studies" },
       ],

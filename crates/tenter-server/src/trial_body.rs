@@ -1,7 +1,7 @@
 //! Trials in the interface's form.
 
 use serde::Serialize;
-use tenter::{Time, WorkspaceTrial};
+use tenter::{SweptPlace, Time, WorkspaceTrial};
 use tenter_report::printed_time;
 use utoipa::ToSchema;
 
@@ -63,6 +63,28 @@ pub(crate) struct TrialRow {
     seconds: Option<f64>,
     /// The sweep that it is part of.
     sweep: Option<i64>,
+    /// Place in that sweep.
+    place: Option<SweptPlaceBody>,
+}
+
+/// The place of a trial in the design of its sweep.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct SweptPlaceBody {
+    /// Indices of variant and point.
+    variant: usize,
+    point: usize,
+    /// A value for each reading; empty for a failed trial.
+    readings: Vec<Option<f64>>,
+}
+
+impl From<SweptPlace> for SweptPlaceBody {
+    fn from(place: SweptPlace) -> SweptPlaceBody {
+        SweptPlaceBody {
+            variant: place.variant,
+            point: place.point,
+            readings: place.readings,
+        }
+    }
 }
 
 /// How far a trial is.
@@ -133,6 +155,7 @@ impl From<WorkspaceTrial> for TrialRow {
             seed: shown.seed.map(|seed| seed.to_string()),
             seconds: shown.wall_s,
             sweep: trial.sweep,
+            place: trial.place.map(SweptPlaceBody::from),
         }
     }
 }

@@ -113,7 +113,7 @@ pub use sweep::{
 };
 pub use trial::{Trial, Watched};
 pub use workspace::{
-    Headline, QueuedTrial, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
+    Headline, QueuedTrial, SweptPlace, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
     WorkspaceSweep, WorkspaceTrial, sweep_of,
 };
 

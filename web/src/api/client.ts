@@ -87,6 +87,8 @@ export const measured = (body: MeasuredQuery) => take(client.POST("/api/v1/compa
 export const compare = (ids: string[]) => take(client.GET("/api/v1/compare", { params: { query: { ids: ids.join(",") } } })) as Promise<T.Compare>;
 export const sweeps = () => take(client.GET("/api/v1/sweeps"));
 export const sweep = (id: string) => take(client.GET("/api/v1/sweeps/{id}", { params: of(id) }));
+/** What sweeps vary and read, by which the places of trials are named. */
+export const sweepDesigns = () => take(client.GET("/api/v1/sweep-designs"));
 export const sweepsTogether = (ids: string) => take(client.GET("/api/v1/sweeps-together", { params: { query: { ids } } }));
 export const startSweep = (body: { text: string; scenario?: string }) => take(client.POST("/api/v1/sweeps", { body }));
 export const cancelSweep = (id: string) => take(client.POST("/api/v1/sweeps/{id}/cancel", { params: of(id) }));

@@ -26,6 +26,7 @@ export type PictureGroup = Schemas["PictureGroupBody"];
 export type PictureBody = Schemas["PictureBody"];
 export type SweepRow = Schemas["SweepRow"];
 export type Sweep = Schemas["SweepBody"];
+export type SweepDesign = Schemas["SweepDesign"];
 export type StudyRow = Schemas["StudyRow"];
 export type StudyCase = Schemas["StudyCaseBody"];
 export type Study = Schemas["StudyBody"];

@@ -11,7 +11,8 @@ import { isReport } from "../embedded";
 import { count } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Empty, Page, Pending, Select } from "../ui/parts";
-import { pick, usePicked } from "../ui/picked";
+import { TrialChoice } from "../ui/choice";
+import { COMPARED, pick, usePicked } from "../ui/picked";
 import { PictureGroupView } from "../ui/picture";
 import { Plot } from "../ui/plot";
 import { go, href, type Route, useShown } from "../ui/router";
@@ -25,20 +26,18 @@ export function Compare({ route }: { route: Route }) {
   const picked = usePicked();
   const asked = route.query.get("ids")?.split(",").filter(Boolean) ?? [];
   const ids = [...new Set(asked.length > 0 ? asked : picked)];
-  const recent = useLoad(isReport ? null : "compare:recent", () => api.trials({ sort: "created", order: "desc", limit: 200, state: "done" }));
-  const compared = useLoad(ids.length > 1 ? `compare:${ids.join(",")}` : null, () => api.compare(ids));
+  const compared = useLoad(ids.length > 1 && (isReport || ids.length <= COMPARED) ? `compare:${ids.join(",")}` : null, () => api.compare(ids));
   const set = (next: string[]) => {
     pick(next);
     go(["compare"], { ids: next.join(",") }, true);
   };
-  const names = new Map((recent.data?.rows ?? []).map((row) => [String(row.id), row.name]));
-  for (const row of compared.data?.trials ?? []) names.set(String(row.id), row.name);
-  const others = (recent.data?.rows ?? []).filter((row) => !ids.includes(String(row.id)));
+  const one = useLoad(ids.length === 1 ? `trial:${ids[0]}` : null, (signal) => api.trial(ids[0] ?? "", signal));
+  const names = new Map([one.data, ...(compared.data?.trials ?? [])].flatMap((row) => (row ? [[String(row.id), row.name]] : [])));
   return (
     <Page title="Compare" of={["Compare", ...ids.map((id) => names.get(id) ?? "")]} lead="The first trial is the baseline; differences are of the others to it.">
       {isReport ? null : (
       <div className="controls">
-        {ids.map((id, at) => (
+        {(ids.length > COMPARED ? [] : ids).map((id, at) => (
           <span className="tag" key={id}>
             {names.get(id) ?? id}
             {at > 0 ? (
@@ -53,18 +52,18 @@ export function Compare({ route }: { route: Route }) {
             </button>
           </span>
         ))}
-        {others.length > 0 ? (
-          <Select
-            label="Add a trial"
-            hideLabel
-            value=""
-            options={[{ value: "", label: "Add a trial…" }, ...others.map((row) => ({ value: String(row.id), label: row.name }))]}
-            onChange={(id) => set([...ids, id])}
-          />
-        ) : null}
+        <TrialChoice label="Add a trial" placeholder="Add a trial…" without={ids} done onChoose={(id) => set([...ids, id])} />
       </div>
       )}
-      {ids.length < 2 ? (
+      {!isReport && ids.length > COMPARED ? (
+        <Empty title={`${ids.length.toLocaleString("en")} trials are picked; up to ${COMPARED} can be compared`}>
+          <div className="actions">
+            <a className="button" href={href([], { plot: "1" })}>
+              Plot them all
+            </a>
+          </div>
+        </Empty>
+      ) : ids.length < 2 ? (
         <Empty title="Pick two trials or more">
           <p>Tick them in the workspace, or add them here.</p>
           <div className="actions">
@@ -111,8 +110,8 @@ function Results({ data }: { data: Compared }) {
         <table data-table="compare">
           <thead>
             <tr>
-              <th>Of</th>
-              <th>What</th>
+              <th>Result of</th>
+              <th>Quantity</th>
               {data.trials.map((trial) => (
                 <th key={trial.id} className="n">
                   {trial.name}

@@ -10,7 +10,7 @@ import { count } from "../ui/format";
 import { Answer } from "../ui/answers";
 import { useLoad } from "../ui/load";
 import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
-import { forgetTrial, pick, usePicked } from "../ui/picked";
+import { forgetTrials, pick, usePicked } from "../ui/picked";
 import { pinPlot } from "../ui/pin";
 import { go, href, type Route, useShown } from "../ui/router";
 import { PictureGroupView, PicturePlot } from "../ui/picture";
@@ -65,7 +65,7 @@ const ALL = { id: "all", label: "Everything" };
 export function Statistics({ id, route }: { id: string | undefined; route: Route }) {
   const tab = route.parts[3] ?? (isReport ? ALL.id : "summary");
   return (
-    <TrialPage id={id} page="statistics" title="Statistics" part={[...PARTS, ALL].find((part) => part.id === tab)?.label}>
+    <TrialPage id={id} page="statistics" title="Statistics" rest={route.parts.slice(3)} part={[...PARTS, ALL].find((part) => part.id === tab)?.label}>
       {(trial, reload) => <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} route={route} reload={reload} />}
     </TrialPage>
   );
@@ -196,7 +196,7 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
   const remove = () => {
     api.remove(id).then(
       () => {
-        forgetTrial(id);
+        forgetTrials([id]);
         go([]);
       },
       (error: unknown) => {

@@ -2,6 +2,7 @@
 import type { Sweep } from "../api/types";
 import type { Bar } from "../draw/bars";
 import type { Series } from "../draw/lines";
+import { median } from "../draw/median";
 import { plain, type Unit, unitFor } from "../draw/numbers";
 import { DASHES, LIGHT } from "../draw/theme";
 import type { Matrix } from "../pictures/spec";
@@ -55,12 +56,6 @@ export function barsOf(sweep: Rows, reading: Reading): Bar[] {
     ...(isNumber(cell.least) && cell.values.length <= DOTS ? { dots: cell.values.map(within) } : {}),
   }));
 }
-
-/** The mean of the two in the middle where there are as many below as above. */
-const median = (sorted: number[]): number => {
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
-};
 
 export interface Lines {
   series: Series[];

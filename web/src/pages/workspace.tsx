@@ -1,144 +1,109 @@
-/** All trials of the workspace folder. */
-import { useCallback, useState } from "react";
+/** All trials of the workspace folder: searched, filtered, in groups, plotted, and picked to be compared. */
+import { useCallback, useMemo, useState } from "react";
 import * as api from "../api/client";
-import { useChanges, useProgress } from "../api/events";
-import type { Row } from "../api/types";
-import { sparkline } from "../draw/bars";
-import { wait } from "../draw/numbers";
-import { count, hundredths, jct, jctOf, moment } from "../ui/format";
-import { Grid, type GridColumn } from "../ui/grid";
-import { useLoad, useSettled } from "../ui/load";
-import { usePages } from "../ui/pages";
-import { Confirm, Empty, Page, Pending, Problems, Search, Select, State } from "../ui/parts";
-import { forgetTrial, pick, usePicked } from "../ui/picked";
-import { href, show, useShown } from "../ui/router";
-import { useTheme } from "../ui/theme";
-import { list, sort as sortBy, text } from "../ui/view-kinds";
+import { useChanges } from "../api/events";
 import { problemOf, type Problem } from "../api/problem";
+import { Choice } from "../ui/choice";
+import { count } from "../ui/format";
+import { useLoad, useSettled } from "../ui/load";
+import { Confirm, Empty, Page, Pending, Problems, Search, Select } from "../ui/parts";
+import { COMPARED, forgetTrials, pick, usePicked } from "../ui/picked";
+import { href, show, useShown } from "../ui/router";
+import { flag, list, sort as sortBy, text } from "../ui/view-kinds";
+import { firstColumns, type TrialColumn, trialColumns } from "./trial-columns";
+import { exampleOf, type Filter, FILTERS, testOf } from "./trial-filters";
+import { TrialPlotView } from "./trial-plot-view";
+import { TrialGrid, useTrialTable } from "./trial-table";
 
 const STATES = ["queued", "running", "done", "incomplete", "failed", "cancelled", "interrupted"];
 
-function Ideal({ row }: { row: Row }) {
-  const theme = useTheme();
-  const ideals = row.ideals.filter((value) => value !== null);
-  if (ideals.length < 2) return null;
-  const title = `percent of ideal of ${count(ideals.length, "instance")}`;
-  return <span dangerouslySetInnerHTML={{ __html: sparkline(ideals, 78, 22, theme, title) }} />;
-}
-
-const place = (row: Row): string =>
-  href(row.state === "running" || row.state === "queued" ? ["run", String(row.id)] : ["trials", String(row.id), "statistics"]);
-
-function StateCell({ row }: { row: Row }) {
-  const progress = useProgress(row.state === "running" ? row.id : undefined);
-  return (
-    <a href={place(row)}>
-      <State state={row.state} />
-      {typeof progress?.fraction === "number" && row.state === "running" ? <small> {Math.floor(progress.fraction * 100)} %</small> : null}
-    </a>
-  );
-}
-
-interface Optional {
-  key: string;
-  label: string;
-  shown: boolean;
-}
-
-const OPTIONAL: Optional[] = [
-  { key: "spark", label: "Ideal per instance", shown: true },
-  { key: "algbw_gbytes_per_s", label: "Algbw", shown: false },
-  { key: "busbw_gbytes_per_s", label: "Busbw", shown: true },
-  { key: "collective", label: "Collective", shown: true },
-  { key: "fabric", label: "Fabric", shown: true },
-  { key: "hosts", label: "Hosts", shown: false },
-  { key: "jobs", label: "Jobs", shown: false },
-  { key: "seconds", label: "Wall time", shown: false },
-  { key: "created", label: "Created", shown: true },
-  { key: "digest", label: "Digest", shown: false },
-];
-
-function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) => void): GridColumn<Row>[] {
-  const toggle = (id: string) => pick(picked.includes(id) ? picked.filter((other) => other !== id) : [...picked, id]);
-  const all: GridColumn<Row>[] = [
-    {
-      key: "pick",
-      label: <span className="hidden">Compare</span>,
-      width: "38px",
-      cell: (row) => (
-        <input type="checkbox" aria-label={`Compare ${row.name}`} checked={picked.includes(String(row.id))} onChange={() => toggle(String(row.id))} />
-      ),
-    },
-    {
-      key: "name",
-      label: "Trial",
-      width: "minmax(230px, 4fr)",
-      sortable: true,
-      cell: (row) => <a href={place(row)} title={row.name}>{row.name}</a>,
-    },
-    { key: "state", label: "State", width: "108px", sortable: true, cell: (row) => <StateCell row={row} /> },
-    {
-      key: "tags",
-      label: "Tags",
-      width: "minmax(70px, 1fr)",
-      cell: (row) =>
-        row.tags.map((tag) => (
-          <button type="button" className="tag" key={tag} style={{ border: 0 }} onClick={() => onTag(tag)} title={`Show trials with the tag ${tag}`}>
-            {tag}
-          </button>
-        )),
-    },
-    { key: "jct_ns", label: "JCT", meaning: "Longest completion time of a measured job", width: "94px", number: true, sortable: true, cell: (row) => <span title={jctOf(row)}>{jct(row)}</span> },
-    { key: "ideal_percent", label: "Ideal", note: "lowest, %", meaning: "Ideal time over completion time, of the measured collective where that is lowest", width: "82px", number: true, sortable: true, cell: (row) => <span title={row.collective ?? undefined}>{row.ideal_text ?? hundredths(row.ideal_percent)}</span> },
-    { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "100px", cell: (row) => <Ideal row={row} /> },
-    { key: "algbw_gbytes_per_s", label: "Algbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.algbw_text ?? hundredths(row.algbw_gbytes_per_s) },
-    { key: "busbw_gbytes_per_s", label: "Busbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.busbw_text ?? hundredths(row.busbw_gbytes_per_s) },
-    { key: "collective", label: "Collective", meaning: "Which collective percentage and bandwidths are of", width: "minmax(150px, 2fr)", cell: (row) => <span title={row.collective ?? undefined}>{row.collective ?? "—"}</span> },
-    { key: "fabric", label: "Fabric", width: "minmax(80px, 1.4fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
-    { key: "hosts", label: "Hosts", width: "70px", number: true, sortable: true, cell: (row) => row.hosts ?? "—" },
-    { key: "jobs", label: "Jobs", width: "60px", number: true, cell: (row) => row.jobs ?? "—" },
-    { key: "seconds", label: "Wall time", width: "86px", number: true, sortable: true, cell: (row) => (typeof row.seconds === "number" ? wait(row.seconds) : "—") },
-    { key: "created", label: "Created", width: "170px", sortable: true, cell: (row) => moment(row.created) },
-    { key: "digest", label: "Digest", width: "100px", cell: (row) => <code title={row.digest ?? ""}>{row.digest?.slice(0, 8) ?? "—"}</code> },
-  ];
-  const optional = new Set(OPTIONAL.map((one) => one.key));
-  return all.filter((column) => !optional.has(column.key) || shown.has(column.key));
-}
+/** Trials that are shown before all others are there, and the most that are sorted, filtered and grouped. */
+const FIRST = 200;
+const MOST = 10_000;
 
 const SORT = sortBy("created", "desc");
-const COLUMNS = list(OPTIONAL.filter((one) => one.shown).map((one) => one.key));
+const GROUPS = list();
+/** By these the server can sort. */
+const SORTED = new Set(["created", "name", "state", "fabric", "hosts", "jobs", "jct_ns", "ideal_percent", "algbw_gbytes_per_s", "busbw_gbytes_per_s"]);
+
+/** The trials that fit: the newest at once, all of them soon after. */
+function useTrials(query: { search: string; state: string; tag: string }, sort: { key: string; order: "asc" | "desc" }) {
+  const name = JSON.stringify(query);
+  const newest = { sort: "created", order: "desc" } as const;
+  const first = useLoad(`trials:${name}`, (signal) => api.trials({ ...query, ...newest, limit: FIRST }, signal));
+  const total = first.data?.total;
+  // Of more than can be here, those that an order begins with are chosen by the server.
+  const order = (total ?? 0) > MOST && SORTED.has(sort.key) ? { sort: sort.key, order: sort.order } : newest;
+  const wanted = total !== undefined && total > FIRST && !first.stale;
+  const all = useLoad(wanted ? `trials:all:${name}:${JSON.stringify(order)}` : null, (signal) => api.trials({ ...query, ...order, limit: MOST }, signal), true);
+  const { reload: again } = first;
+  const { reload: allAgain } = all;
+  const whole = wanted ? all : first;
+  return {
+    rows: (wanted && all.data ? all.data.rows : first.data?.rows) ?? NONE,
+    total,
+    whole: whole.data !== undefined && !whole.stale,
+    problem: first.problem ?? all.problem,
+    refresh: useCallback(() => {
+      again();
+      allAgain();
+    }, [again, allAgain]),
+  };
+}
+
+const NONE: never[] = [];
 
 export function Workspace() {
   const [search, setSearch] = useShown("search", text);
   const [state, setState] = useShown("state", text);
   const [tag, setTag] = useShown("tag", text);
   const [sort, setSort] = useShown("sort", SORT);
-  const [columnNames, setShown] = useShown("columns", COLUMNS);
-  const shown = new Set(columnNames);
-  const [turn, setTurn] = useState(0);
+  const [groups, setGroups] = useShown("group", GROUPS);
+  const [filters, setFilters] = useShown("filters", FILTERS);
+  const [plotted, setPlotted] = useShown("plot", flag);
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const picked = usePicked();
+  const isPicked = useMemo(() => new Set(picked), [picked]);
   const settled = useSettled(search, 200);
-  const query = { search: settled, state, tag, sort: sort.key, order: sort.order };
-  const refresh = useCallback(() => setTurn((last) => last + 1), []);
-  useChanges("trial", refresh);
-  const rows = usePages<Row>("trials", JSON.stringify([query, turn]), (offset, limit) => api.trials({ ...query, offset, limit }));
   const about = useLoad("about", api.about);
-  const columns = columnsOf(shown, picked, setTag);
-  const filtered = settled !== "" || state !== "" || tag !== "";
+  const designs = useLoad("sweeps:designs", api.sweepDesigns);
+  const { rows, total, whole, problem: refused, refresh } = useTrials({ search: settled, state, tag }, sort);
+  useChanges("trial", refresh);
+  const { reload: designsAgain } = designs;
+  useChanges("sweep", designsAgain);
+  const columns = useMemo(() => trialColumns(designs.data ?? []), [designs.data]);
+  const first = useMemo(() => list(firstColumns(columns, rows)), [columns, rows]);
+  const [shown, setShown] = useShown("columns", first);
+  const tests = useMemo(() => new Map(filters.flatMap(({ key, condition }) => {
+    const column = columns.find((one) => one.key === key);
+    const test = column && testOf(column, condition);
+    return test ? [[key, test] as const] : [];
+  })), [filters, columns]);
+  const table = useTrialTable(rows, columns, sort, groups, tests);
+  // Groups and filters of a part of the trials would be taken for those of all.
+  const early = !whole && SORT.write(sort) === undefined && groups.length === 0 && tests.size === 0;
+  const onPick = (ids: string[], on: boolean) => {
+    const set = new Set(ids);
+    pick(on ? [...new Set([...picked, ...ids])] : picked.filter((id) => !set.has(id)));
+  };
   const removeAll = async () => {
     setAsking(false);
+    const gone: string[] = [];
     try {
       for (const id of picked) {
         await api.remove(id);
-        forgetTrial(id);
+        gone.push(id);
       }
     } catch (error) {
       setProblem(problemOf(error));
     }
+    forgetTrials(gone);
     refresh();
   };
+  const filtered = settled !== "" || state !== "" || tag !== "" || tests.size > 0;
+  const found = whole ? table.found.length : (total ?? 0);
+  const ids = () => table.found.map((row) => String(row.id));
   return (
     <Page
       title="Workspace"
@@ -157,28 +122,10 @@ export function Workspace() {
           options={[{ value: "", label: "All" }, ...STATES.map((value) => ({ value, label: value }))]}
           onChange={setState}
         />
-        {tag ? (
-          <span className="tag">
-            {tag}
-            <button type="button" aria-label={`Show all tags, not only ${tag}`} onClick={() => setTag("")}>
-              ×
-            </button>
-          </span>
-        ) : null}
-        <Columns shown={shown} onChange={setShown} />
-        {picked.length > 0 ? (
-          <span className="actions">
-            <a className="button" href={href(["compare"], { ids: picked.join(",") })}>
-              Compare {picked.length}
-            </a>
-            <button type="button" className="danger" onClick={() => setAsking(true)}>
-              Delete {picked.length}
-            </button>
-            <button type="button" className="link" onClick={() => pick([])}>
-              Clear
-            </button>
-          </span>
-        ) : null}
+        {tag ? <Chip text={tag} name={`Show all tags, not only ${tag}`} onClose={() => setTag("")} /> : null}
+        <Groups columns={columns} groups={groups} onChange={setGroups} />
+        <Filters columns={columns} filters={filters} onChange={setFilters} />
+        <Columns columns={columns} shown={shown} onChange={setShown} />
       </div>
       {problem ? <Problems problems={[problem]} /> : null}
       {asking ? (
@@ -189,63 +136,185 @@ export function Workspace() {
           onNo={() => setAsking(false)}
         />
       ) : null}
-      {rows.total === undefined ? (
-        <Pending loading={!rows.problem} problem={rows.problem} />
-      ) : rows.total === 0 ? (
-        filtered ? (
-          <Empty title="No trial fits">
-            <button type="button" className="link" onClick={() => show({ search: "", state: "", tag: "" })}>
-              Show all
-            </button>
-          </Empty>
-        ) : (
-          <Empty title="No trials yet">
-            <p>Choose a preset, change what you like, and run it. Trials that `tenter run` leaves in this folder are listed, too.</p>
-            <div className="actions">
-              <a className="button primary" href={href(["configure"])}>
-                Configure a trial
-              </a>
-            </div>
-          </Empty>
-        )
+      {total === undefined ? (
+        <Pending loading={!refused} problem={refused} />
+      ) : total === 0 || (whole && found === 0) ? (
+        <Nothing filtered={filtered} />
       ) : (
         <>
-          <p className="soft" role="status">
-            {count(rows.total, "trial")}
-          </p>
-          <Grid
-            label="Trials"
-            columns={columns}
-            total={rows.total}
-            row={rows.row}
-            need={rows.need}
-            sort={sort}
-            onSort={(key, order) => setSort({ key, order })}
-            height={Math.max(320, window.innerHeight - 250)}
-            rowHeight={31}
-          />
+          <div className="controls">
+            <span className="soft" role="status">
+              {tests.size > 0 && whole ? `${count(found, "trial")} of ${total.toLocaleString("en")}` : count(total, "trial")}
+              {total > MOST ? `; the first ${MOST.toLocaleString("en")} are here, a search finds others` : ""}
+            </span>
+            <button type="button" className="link" disabled={!whole} onClick={() => pick(ids())}>
+              Pick all
+            </button>
+            <button type="button" aria-pressed={plotted} onClick={() => setPlotted(!plotted)}>
+              Plot
+            </button>
+            {picked.length > 0 ? (
+              <span className="actions">
+                {picked.length <= COMPARED ? (
+                  <a className="button" href={href(["compare"], { ids: picked.join(",") })}>
+                    Compare {picked.length}
+                  </a>
+                ) : null}
+                <button type="button" className="danger" onClick={() => setAsking(true)}>
+                  Delete {picked.length.toLocaleString("en")}
+                </button>
+                <button type="button" className="link" onClick={() => pick([])}>
+                  Clear
+                </button>
+                {picked.length > COMPARED ? <span className="soft">{`Up to ${COMPARED} trials can be compared; more can be plotted.`}</span> : null}
+              </span>
+            ) : null}
+          </div>
+          {plotted && whole ? <Plotted found={table.found} picked={isPicked} columns={columns} /> : null}
+          {whole || early ? (
+            <TrialGrid
+              table={table}
+              columns={columns}
+              shown={shown}
+              groups={groups}
+              sort={sort}
+              onSort={setSort}
+              picked={isPicked}
+              onPick={onPick}
+              onTag={setTag}
+              total={whole ? 0 : total}
+            />
+          ) : (
+            <Pending loading problem={refused} />
+          )}
         </>
       )}
     </Page>
   );
 }
 
-function Columns({ shown, onChange }: { shown: Set<string>; onChange: (next: string[]) => void }) {
-  const toggle = (key: string) => {
-    const next = new Set(shown);
-    if (!next.delete(key)) next.add(key);
-    onChange([...next]);
+/** The picked trials among those listed, or all of these where none is picked. */
+function Plotted({ found, picked, columns }: { found: ReturnType<typeof useTrialTable>["found"]; picked: ReadonlySet<string>; columns: readonly TrialColumn[] }) {
+  const own = useMemo(() => found.filter((row) => picked.has(String(row.id))), [found, picked]);
+  return <TrialPlotView rows={own.length > 0 ? own : found} columns={columns} picked={own.length > 0} />;
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered) {
+    return (
+      <Empty title="No trial fits">
+        <button type="button" className="link" onClick={() => show({ search: "", state: "", tag: "", filters: "" })}>
+          Show all
+        </button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No trials yet">
+      <p>Choose a preset, change what you like, and run it. Trials that `tenter run` leaves in this folder are listed, too.</p>
+      <div className="actions">
+        <a className="button primary" href={href(["configure"])}>
+          Configure a trial
+        </a>
+      </div>
+    </Empty>
+  );
+}
+
+function Chip({ text: said, name, onClose }: { text: string; name: string; onClose: () => void }) {
+  return (
+    <span className="tag">
+      {said}
+      <button type="button" aria-label={name} onClick={onClose}>
+        ×
+      </button>
+    </span>
+  );
+}
+
+const options = (columns: readonly TrialColumn[]) => columns.map((column) => ({ value: column.key, label: column.section === "Trial" ? column.label : `${column.label} (${column.section.toLowerCase().slice(0, -1)})` }));
+
+function Groups({ columns, groups, onChange }: { columns: readonly TrialColumn[]; groups: readonly string[]; onChange: (groups: readonly string[]) => void }) {
+  const may = columns.filter((column) => !groups.includes(column.key) && column.section !== "Readings" && !["name", "jct_ns", "created"].includes(column.key));
+  return (
+    <span className="chosen">
+      {groups.map((key) => {
+        const label = columns.find((column) => column.key === key)?.label ?? key;
+        return <Chip key={key} text={`by ${label}`} name={`Do not group by ${label}`} onClose={() => onChange(groups.filter((other) => other !== key))} />;
+      })}
+      <Choice label="Group by" placeholder={groups.length > 0 ? "Then by…" : "Group by…"} options={options(may)} onChoose={(key) => onChange([...groups, key])} />
+    </span>
+  );
+}
+
+function Filters({ columns, filters, onChange }: { columns: readonly TrialColumn[]; filters: readonly Filter[]; onChange: (filters: readonly Filter[]) => void }) {
+  // A filter without a condition is not in the address yet.
+  const [begun, setBegun] = useState<string>();
+  const listed = begun && !filters.some((one) => one.key === begun) ? [...filters, { key: begun, condition: "" }] : filters;
+  const set = (key: string, condition: string) => {
+    if (condition === "") setBegun(key);
+    const others = listed.filter((one) => one.condition !== "" || one.key === key);
+    onChange(others.map((one) => (one.key === key ? { key, condition } : one)).filter((one) => one.condition !== ""));
   };
+  const may = columns.filter((column) => column.key !== "created" && !listed.some((one) => one.key === column.key));
+  return (
+    <span className="chosen">
+      {listed.map(({ key, condition }) => {
+        const column = columns.find((one) => one.key === key);
+        if (!column) return null;
+        return (
+          <span className="tag filter" key={key}>
+            {column.label}
+            <input
+              aria-label={`Filter by ${column.label}`}
+              aria-invalid={condition !== "" && !testOf(column, condition)}
+              placeholder={exampleOf(column)}
+              value={condition}
+              size={Math.max(condition.length, 12)}
+              spellCheck={false}
+              autoFocus={key === begun}
+              onChange={(event) => set(key, event.target.value)}
+            />
+            <button
+              type="button"
+              aria-label={`Do not filter by ${column.label}`}
+              onClick={() => {
+                setBegun(undefined);
+                onChange(filters.filter((one) => one.key !== key));
+              }}
+            >
+              ×
+            </button>
+          </span>
+        );
+      })}
+      <Choice label="Filter by" placeholder="Filter by…" options={options(may)} onChoose={setBegun} />
+    </span>
+  );
+}
+
+function Columns({ columns, shown, onChange }: { columns: readonly TrialColumn[]; shown: readonly string[]; onChange: (next: readonly string[]) => void }) {
+  const toggle = (key: string) => onChange(shown.includes(key) ? shown.filter((one) => one !== key) : [...shown, key]);
+  const box = (key: string, label: string, meaning?: string) => (
+    <label key={key} className="field row" title={meaning}>
+      <input type="checkbox" checked={shown.includes(key)} onChange={() => toggle(key)} />
+      {label}
+    </label>
+  );
   return (
     <details className="menu">
       <summary className="button">Columns</summary>
-      <div className="sheet">
-        {OPTIONAL.map((one) => (
-          <label key={one.key} className="field row">
-            <input type="checkbox" checked={shown.has(one.key)} onChange={() => toggle(one.key)} />
-            {one.label}
-          </label>
-        ))}
+      <div className="sheet tall">
+        {(["Trial", "Settings", "Readings"] as const).map((section) => {
+          const own = columns.filter((column) => column.section === section && !["name", "state"].includes(column.key));
+          return own.length === 0 ? null : (
+            <fieldset key={section}>
+              <legend>{section}</legend>
+              {own.map((column) => box(column.key, column.label, column.meaning))}
+              {section === "Trial" ? box("spark", "Ideal per instance") : null}
+            </fieldset>
+          );
+        })}
       </div>
     </details>
   );

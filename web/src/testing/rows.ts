@@ -1,5 +1,5 @@
 /** Answers of the server for unit tests, with what a test says and nothing else. */
-import type { Cell, Compare, Row } from "../api/types";
+import type { Cell, Compare, Row, SweepDesign } from "../api/types";
 
 export const row = (id: number, name: string, more: Partial<Row> = {}): Row => ({
   id,
@@ -33,3 +33,24 @@ export function comparison(trials: Row[], placed: Placed[]): Compare {
     remarks: [],
   };
 }
+
+/** A sweep over the uplink rate and a word, with two variants and a reading; trials have a place in it. */
+export const design = (id: number, more: Partial<SweepDesign> = {}): SweepDesign => ({
+  id,
+  name: `sweep ${id}`,
+  variants: ["ecmp", "spray"],
+  axes: [
+    { path: "fabric.uplink_rate", label: "uplink_rate", values: ["100Gbps", "400Gbps"], numbers: [1e11, 4e11], unit: "bit/s", log: false },
+    { path: "fabric.kind", label: "kind", values: ["leaf-spine", "fat-tree"], numbers: null, unit: "", log: false },
+  ],
+  points: [
+    ["100Gbps", "leaf-spine"],
+    ["400Gbps", "fat-tree"],
+  ],
+  readings: [{ name: "p99 FCT", unit: "ns" }],
+  ...more,
+});
+
+/** A trial of the design. */
+export const swept = (id: number, sweep: number, variant: number, point: number, value: number | null): Row =>
+  row(id, `trial ${id}`, { sweep, seed: String(id), jct_ns: 1000 * id, place: { variant, point, readings: [value] } });

@@ -2,6 +2,9 @@
 import { useSyncExternalStore } from "react";
 import { store, stored } from "./storage";
 
+/** The most that the server compares at once. */
+export const COMPARED = 16;
+
 const KEY = "tenter-picked";
 const LAST = "tenter-last";
 const listeners = new Set<() => void>();
@@ -41,7 +44,8 @@ export function rememberTrial(id: string): void {
   store(LAST, id);
 }
 
-export function forgetTrial(id: string): void {
-  if (lastTrial() === id) store(LAST, null);
-  if (picked.includes(id)) pick(picked.filter((other) => other !== id));
+export function forgetTrials(ids: readonly string[]): void {
+  const gone = new Set(ids);
+  if (gone.has(lastTrial() ?? "")) store(LAST, null);
+  if (picked.some((id) => gone.has(id))) pick(picked.filter((id) => !gone.has(id)));
 }

@@ -5,6 +5,7 @@ import { useChanges } from "../api/events";
 import type { Trial } from "../api/types";
 import { isReport } from "../embedded";
 import { ALL, RECENT } from "../views";
+import { TrialChoice } from "./choice";
 import { useLoad } from "./load";
 import { Empty, Page, Pending, Select, State } from "./parts";
 import { rememberTrial } from "./picked";
@@ -16,10 +17,12 @@ interface Props {
   title: string;
   /** The part of the page that is open. */
   part?: string | undefined;
+  /** The rest of its address, as an other trial has it. */
+  rest?: string[];
   children: (trial: Trial, reload: () => void) => ReactNode;
 }
 
-export function TrialPage({ id, page, title, part, children }: Props) {
+export function TrialPage({ id, page, title, part, rest = [], children }: Props) {
   const others = useLoad("trials:recent", () => api.trials(isReport ? ALL : RECENT));
   const latest = others.data?.rows[0]?.id;
   const found = id ?? (latest === undefined ? undefined : String(latest));
@@ -51,6 +54,8 @@ export function TrialPage({ id, page, title, part, children }: Props) {
     );
   }
   const data = trial.data;
+  // The same part of the page, of another trial.
+  const to = (next: string) => ["trials", next, page, ...rest];
   const rows = others.data?.rows ?? [];
   const options = (rows.some((row) => row.id === data.id) ? rows : [data, ...rows]).map((row) => ({ value: String(row.id), label: row.name }));
   // A report is about its trials, whatever is shown of them.
@@ -58,7 +63,7 @@ export function TrialPage({ id, page, title, part, children }: Props) {
   return (
     <Page
       title={heading}
-      of={[part ?? title, data.name]}
+      of={isReport ? [heading, part ?? title] : [part ?? title, data.name]}
       lead={
         <>
           {heading === data.name ? "" : data.name} {isReport && data.seed ? `seed ${data.seed}` : ""} <State state={data.state} />
@@ -71,7 +76,8 @@ export function TrialPage({ id, page, title, part, children }: Props) {
       }
       actions={
         <>
-          {options.length > 1 ? <Select label="Trial" hideLabel value={String(data.id)} options={options} onChange={(next) => go(["trials", next, page])} /> : null}
+          {!isReport ? <TrialChoice label="Another trial" placeholder="Another trial…" without={[String(data.id)]} onChoose={(next) => go(to(next))} /> : null}
+          {isReport && options.length > 1 ? <Select label="Trial" hideLabel value={String(data.id)} options={options} onChange={(next) => go(to(next))} /> : null}
           {isReport ? null : (
             <a className="button" href={href(["configure"], { trial: String(data.id) })}>
               Change and run again

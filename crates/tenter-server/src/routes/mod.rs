@@ -14,6 +14,7 @@ pub(crate) mod pictures;
 mod ports;
 mod presets;
 pub(crate) mod studies;
+pub(crate) mod sweep_designs;
 pub(crate) mod sweeps;
 mod tables;
 mod timeline;
@@ -75,6 +76,7 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(files::trace))
         .routes(routes!(files::report))
         .routes(routes!(sweeps::list, sweeps::queue))
+        .routes(routes!(sweep_designs::designs))
         .routes(routes!(sweeps::show))
         .routes(routes!(sweeps::cancel))
         .routes(routes!(sweeps::together))

@@ -220,7 +220,10 @@ pub(crate) async fn show(
 
 /// Returns a sweep's record: from its folder when it has ended, else from the trials that have run
 /// so far.
-fn results(sweep: &WorkspaceSweep, measured: &[Measured]) -> (SweepRecord, Option<StudyAnswer>) {
+pub(super) fn results(
+    sweep: &WorkspaceSweep,
+    measured: &[Measured],
+) -> (SweepRecord, Option<StudyAnswer>) {
     let folder = sweep.folder.as_deref();
     // The folder may still have the files of an earlier run of the same sweep.
     let is_over = !matches!(sweep.state, TrialState::Queued | TrialState::Running);
@@ -308,7 +311,7 @@ impl SweepBody {
     }
 }
 
-fn axis(record: &SweepRecord, place: usize) -> SweepAxisBody {
+pub(super) fn axis(record: &SweepRecord, place: usize) -> SweepAxisBody {
     let axis = &record.axes[place];
     let mut values: Vec<String> = Vec::new();
     for point in &record.points {

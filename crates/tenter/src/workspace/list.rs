@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
 
-use super::trial::{Headline, TrialState, WorkspaceTrial};
+use super::trial::{Headline, SweptPlace, TrialState, WorkspaceTrial};
 use super::{Workspace, unknown};
 use crate::Error;
 use crate::sweep::ledger::broken;
@@ -114,7 +114,8 @@ const COLUMNS: &str = "id, name, state, created, started, ended, error, folder, 
     jobs, jct_ns, headline, ideal_percent, algbw_gbytes_per_s, busbw_gbytes_per_s, digest, seed,
     wall_s, ideals,
     (SELECT group_concat(tag, char(31)) FROM workspace_tags WHERE trial = id),
-    (SELECT sweep FROM workspace_swept WHERE trial = id), jct_job";
+    (SELECT json_array(sweep, variant, point, json(readings))
+        FROM workspace_swept WHERE trial = id), jct_job";
 
 impl Workspace {
     /// Lists the trials that fit a query.
@@ -245,6 +246,8 @@ impl Workspace {
             .map(|tags| tags.split('\u{1f}').map(str::to_owned).collect())
             .unwrap_or_default();
         tags.sort_unstable();
+        let swept: Option<String> = row.get(21)?;
+        let (sweep, place) = swept.and_then(|text| place_of(&text)).unzip();
         let (folder, refused) = self.folder_of(folder.as_deref());
         let error: Option<String> = row.get(6)?;
         Ok(WorkspaceTrial {
@@ -258,7 +261,8 @@ impl Workspace {
             ended: row.get(5)?,
             error: refused.or(error),
             folder,
-            sweep: row.get(21)?,
+            sweep,
+            place,
             headline: Headline {
                 fabric: row.get(8)?,
                 hosts: count(9)?,
@@ -280,6 +284,21 @@ impl Workspace {
             },
         })
     }
+}
+
+/// Parses a sweep's number with a trial's place in it.
+fn place_of(text: &str) -> Option<(i64, SweptPlace)> {
+    type Swept = (i64, usize, usize, Option<Vec<Option<f64>>>);
+    let (sweep, variant, point, readings): Swept = serde_json::from_str(text).ok()?;
+    let readings = readings.unwrap_or_default();
+    Some((
+        sweep,
+        SweptPlace {
+            variant,
+            point,
+            readings,
+        },
+    ))
 }
 
 /// Builds a query's WHERE clause, and the values for its parameters.

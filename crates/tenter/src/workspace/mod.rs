@@ -26,7 +26,7 @@ use crate::sweep::ledger::Ledger;
 pub use list::{TrialList, TrialOrderKey, TrialQuery};
 pub use queue::QueuedTrial;
 pub use sweeps::{WorkspaceSweep, sweep_of};
-pub use trial::{Headline, TrialState, WorkspaceTrial};
+pub use trial::{Headline, SweptPlace, TrialState, WorkspaceTrial};
 
 /// A folder with trials and their ledger.
 #[derive(Debug)]

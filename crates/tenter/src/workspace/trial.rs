@@ -91,6 +91,17 @@ pub struct Headline {
     pub wall_s: Option<f64>,
 }
 
+/// A trial's place in the design of its sweep, and what was read of it there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SweptPlace {
+    /// Index of its variant.
+    pub variant: usize,
+    /// Index of its point.
+    pub point: usize,
+    /// A value for each reading; empty for a failed trial.
+    pub readings: Vec<Option<f64>>,
+}
+
 /// A trial of a workspace, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceTrial {
@@ -114,6 +125,8 @@ pub struct WorkspaceTrial {
     pub folder: Option<PathBuf>,
     /// Number of the sweep to which it belongs, if any.
     pub sweep: Option<i64>,
+    /// Place in that sweep.
+    pub place: Option<SweptPlace>,
     /// Results at a glance.
     pub headline: Headline,
 }
