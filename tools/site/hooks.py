@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = "docs/"
 # Where files from outside of docs/ are on the site.
 OUTSIDE = "repository/"
+# The list of decisions, which is a section of docs/README.md alone.
+DECISIONS = "decisions/README.md"
 # A longer file is shown up to here; nobody reads further in a browser.
 SHOWN_LINES = 400
 
@@ -30,11 +32,13 @@ LANGUAGES = {".rs": "rust", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Takes the navigation from the tables of docs/README.md, a section for each heading."""
     nav: list[Any] = [{"Home": "README.md"}]
-    section: list[dict[str, str]] = []
+    section: list[dict[str, str] | str] = []
     for line in (ROOT / DOCS / "README.md").read_text("utf-8").splitlines():
         if line.startswith("## "):
             section = []
             nav.append({line.removeprefix("## "): section})
+            if line == "## Decisions":
+                section.append(DECISIONS)
         elif line.startswith("| [") and nav:
             found = LINK.search(line)
             if found and not found["target"].startswith(".."):
@@ -66,7 +70,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, uri, content=content(target)))
             if target.endswith(".md"):
                 waiting.append((target, read(target)))
+    files.append(File.generated(config, DECISIONS, content=decisions()))
     return files
+
+
+def decisions() -> str:
+    """The page of the section: its table, with links from where the decisions are."""
+    section = read(DOCS + "README.md").partition("## Decisions\n")[2].partition("\n## ")[0]
+    return "# Decisions\n" + section.replace("](decisions/", "](")
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
