@@ -380,6 +380,7 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.locator("section[aria-label='Plot of trials'] figure svg").waitFor();
     await button("Pick all").click();
     await page.getByText("4 picked trials; median").waitFor();
+    await page.getByText("can be plotted, not compared").waitFor();
     await button("Clear").click();
     await link("Compare").click();
     await choose("Add a trial", "one sw", "one switch");

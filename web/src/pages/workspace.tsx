@@ -101,6 +101,8 @@ export function Workspace() {
     forgetTrials(gone);
     refresh();
   };
+  // A sweep keeps the tables of its trials only where its description says so; a comparison reads them.
+  const bare = rows.some((row) => row.place && !row.folder && isPicked.has(String(row.id)));
   const filtered = settled !== "" || state !== "" || tag !== "" || tests.size > 0;
   const found = whole ? table.found.length : (total ?? 0);
   const ids = () => table.found.map((row) => String(row.id));
@@ -155,7 +157,7 @@ export function Workspace() {
             </button>
             {picked.length > 0 ? (
               <span className="actions">
-                {picked.length <= COMPARED ? (
+                {picked.length <= COMPARED && !bare ? (
                   <a className="button" href={href(["compare"], { ids: picked.join(",") })}>
                     Compare {picked.length}
                   </a>
@@ -166,7 +168,7 @@ export function Workspace() {
                 <button type="button" className="link" onClick={() => pick([])}>
                   Clear
                 </button>
-                {picked.length > COMPARED ? <span className="soft">{`Up to ${COMPARED} trials can be compared; more can be plotted.`}</span> : null}
+                {picked.length > COMPARED ? <span className="soft">{`Up to ${COMPARED} trials can be compared; more can be plotted.`}</span> : bare ? <span className="soft">Trials of a sweep without `keep: tables` can be plotted, not compared.</span> : null}
               </span>
             ) : null}
           </div>
