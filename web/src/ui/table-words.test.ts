@@ -6,9 +6,10 @@ import { cellText, example, heading } from "./table-words";
 const column = (name: string, kind: "float" | "text" = "float", unit = "") => ({ name, kind, unit, meaning: "", optional: false });
 
 it("gives an example with columns that the table has", () => {
-  assert.equal(example([column("job_name", "text"), column("src_rank"), column("fct_ns")]), "fct_ns > 1000 and src_rank = 3");
+  assert.equal(example([column("job_name", "text"), column("src_rank"), column("fct_ns")]), "fct_ns > 100us and src_rank = 3");
   assert.equal(example([column("node"), column("node_name", "text"), column("utilisation")]), "utilisation > 0.9 and node_name ~ leaf");
-  assert.equal(example([column("a", "text"), column("b")]), "b > 1000");
+  assert.equal(example([column("node"), column("node_name", "text"), column("queue_high_water_bytes")]), "queue_high_water_bytes > 1MiB and node_name ~ leaf");
+  assert.equal(example([column("port"), column("b")]), "b > 1000");
   assert.equal(example([column("a", "text")]), "a ~ text");
 });
 

@@ -22,12 +22,15 @@ export function cellText(value: Cell): string {
 
 export const numeric = (column: Pick<Column, "kind">): boolean => column.kind !== "text" && column.kind !== "flag";
 
+/** Numbers that name something, of which nobody asks for the greater. */
+const NUMBERED = new Set(["job", "node", "port", "peer", "class", "rank", "iteration"]);
+
 /** A filter that the table understands, as an example. */
 export function example(columns: Named[]): string {
   const has = (name: string) => columns.find((column) => column.name === name);
-  const first = has("fct_ns") ?? has("utilisation") ?? columns.find(numeric);
+  const first = has("fct_ns") ?? has("utilisation") ?? has("queue_high_water_bytes") ?? columns.find((column) => numeric(column) && !NUMBERED.has(column.name)) ?? columns.find(numeric);
   if (!first) return columns[0] ? `${columns[0].name} ~ text` : "column = value";
-  const bound = first.name === "utilisation" ? "0.9" : "1000";
+  const bound = first.name === "utilisation" ? "0.9" : first.name.endsWith("_ns") ? "100us" : first.name.endsWith("_bytes") ? "1MiB" : "1000";
   const second = has("src_rank") ? " and src_rank = 3" : has("node_name") ? " and node_name ~ leaf" : "";
   return `${first.name} > ${bound}${second}`;
 }
