@@ -60,6 +60,7 @@ export function go(parts: string[], query: Record<string, string | undefined> = 
 /** Browsers refuse addresses that change too often, as they would while something is dragged. */
 const PAUSE = 250;
 let pending: number | undefined;
+let written = -Infinity;
 
 function drop(): void {
   window.clearTimeout(pending);
@@ -70,6 +71,7 @@ function drop(): void {
 function flush(): void {
   if (pending === undefined) return;
   drop();
+  written = performance.now();
   window.history.replaceState(null, "", href(current.parts, Object.fromEntries(current.query)));
 }
 
@@ -77,7 +79,7 @@ function flush(): void {
 window.addEventListener("click", flush, { capture: true });
 window.addEventListener("pagehide", flush);
 
-/** Changes what the address says of the view: the view follows at once, the address when it stands still. */
+/** Changes what the address says of the view: the view follows at once, and so does the address, unless it has just changed. */
 export function show(change: Record<string, string | undefined>): void {
   const query = new URLSearchParams(current.query);
   for (const [name, value] of Object.entries(change)) {
@@ -85,9 +87,9 @@ export function show(change: Record<string, string | undefined>): void {
     else query.set(name, value);
   }
   if (query.toString() === current.query.toString()) return;
-  drop();
-  pending = window.setTimeout(flush, PAUSE);
   moved({ parts: current.parts, query });
+  pending ??= window.setTimeout(flush, PAUSE);
+  if (performance.now() - written >= PAUSE) flush();
 }
 
 /** A value of a view that is in the address, under a name that no other part of the page has. */
