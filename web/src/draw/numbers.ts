@@ -37,7 +37,8 @@ const THROUGHPUTS: Unit[] = [
 export const SIZES: ReadonlyMap<string, number> = new Map([
   ...[TIMES, BYTES, RATES, THROUGHPUTS].flat().map(({ name, size }) => [name, size] as const),
   ["ps", 1e-3], ["us", 1e3], ["min", 60e9], ["h", 3600e9],
-  ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12],
+  ["kB", 1e3], ["KB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12],
+  ["Mbps", 1e6], ["Gbps", 1e9], ["Tbps", 1e12], ["Mbit/s", 1e6], ["Gbit/s", 1e9], ["Tbit/s", 1e12],
 ]);
 
 const UNITS: Record<string, Unit[]> = { ns: TIMES, bytes: BYTES, B: BYTES, "bit/s": RATES, "B/s": THROUGHPUTS };

@@ -19,6 +19,8 @@ it("knows the units of small times and of rates", () => {
   const sorted = (cells: string[]) => first(arranged(cells.map((cell) => [cell]), { column: 0, direction: 1 }, ""));
   assert.deepEqual(sorted(["2 min", "1.2 ns", "512 ps", "3 ms"]), ["512 ps", "1.2 ns", "3 ms", "2 min"]);
   assert.deepEqual(sorted(["1 Gb/s", "100 Mb/s", "2 Tb/s"]), ["100 Mb/s", "1 Gb/s", "2 Tb/s"]);
+  assert.deepEqual(sorted(["1.6Tbps", "800Gbps", "900Mbit/s"]), ["900Mbit/s", "800Gbps", "1.6Tbps"]);
+  assert.deepEqual(sorted(["9 ms/step", "10 us/step"]), ["10 us/step", "9 ms/step"]);
 });
 
 it("keeps the rows with a word", () => {

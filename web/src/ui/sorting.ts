@@ -8,7 +8,9 @@ function valueOf(text: string): number | string {
   if (!number) return text;
   const value = Number(number[0].replaceAll(",", ""));
   const unit = /^[\s\u00a0]*([a-zA-Zµ/]+)/.exec(text.slice(number[0].length))?.[1] ?? "";
-  return Number.isFinite(value) ? value * (SIZES.get(unit) ?? 1) : text;
+  // Of a quotient without a name of its own, the numerator counts: `10 ms/step`.
+  const size = SIZES.get(unit) ?? SIZES.get(unit.split("/")[0] ?? "") ?? 1;
+  return Number.isFinite(value) ? value * size : text;
 }
 
 function compare(a: string, b: string, direction: 1 | -1): number {
