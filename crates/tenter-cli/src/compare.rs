@@ -137,7 +137,7 @@ fn print_paired(
     arguments: &Compare,
 ) -> Result<ExitCode, Failure> {
     let rows = paired_rows(records).map_err(Failure::input)?;
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines: String = lines.iter().map(|line| line.clone() + "\n").collect();
     match arguments.format {
         OutputFormat::Table => print_tables(&format!(
             "{lines}{}{}{}",

@@ -39,7 +39,7 @@ pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let Report { text, left_out } = page;
     write(&arguments.output, &text)?;
-    let left_out: Vec<String> = left_out.iter().map(|of| of.to_string()).collect();
+    let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
     if arguments.format == TextFormat::Json {
         let document = json!({
             "report": arguments.output,

@@ -51,16 +51,6 @@ fn units(rate: FlowRate, weight: Weight) -> i128 {
 }
 
 impl Repair {
-    #[cfg(not(test))]
-    fn most_visits(&self) -> u16 {
-        VISITS
-    }
-
-    #[cfg(test)]
-    fn most_visits(&self) -> u16 {
-        self.most_visits.unwrap_or(VISITS)
-    }
-
     pub(crate) fn add_link(&mut self, capacity: Load) {
         self.shares.add_link(capacity);
         self.holders.add_link();
@@ -215,8 +205,11 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
 
     /// Handles a link when the pass has reached the level up to which nothing changes at it.
     fn visit(&mut self, link: LinkId) {
-        let visits = self.repair.shares.visit(link);
-        if visits == self.repair.most_visits() && !self.are_all_open {
+        #[cfg(not(test))]
+        let most_visits = VISITS;
+        #[cfg(test)]
+        let most_visits = self.repair.most_visits.unwrap_or(VISITS);
+        if self.repair.shares.visit(link) == most_visits && !self.are_all_open {
             self.open_all();
             self.repair.shares.touch(link);
             return;

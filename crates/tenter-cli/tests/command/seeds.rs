@@ -342,9 +342,9 @@ fn groups_are_compared_by_their_whole_name() {
         let jobs: String = names.iter().enumerate().map(job).collect();
         format!("fabric: {{kind: single-switch, hosts: 8}}\njobs:\n{jobs}")
     };
-    workplace.write("two.yaml", &jobs(&["1024B", "1KiB"]));
-    workplace.write("three.yaml", &jobs(&["1024B", "1KiB", "extra"]));
-    workplace.write("other.yaml", &jobs(&["a"]));
+    workplace.write("two.yaml", jobs(&["1024B", "1KiB"]));
+    workplace.write("three.yaml", jobs(&["1024B", "1KiB", "extra"]));
+    workplace.write("other.yaml", jobs(&["a"]));
     for name in ["two", "three", "other"] {
         workplace
             .words(&format!("run {name}.yaml -o {name}"))

@@ -118,18 +118,15 @@ impl Document {
             }
         };
         // Callers add the most important answers first, so the least important are left out.
-        let answer = match self.room.checked_sub(packed.len()) {
-            Some(left) => {
-                self.room = left;
-                Packed::Answer(packed)
-            }
-            None => {
-                self.left_out.push(LeftOut {
-                    address: address.to_owned(),
-                    trial: trial.to_owned(),
-                });
-                left_out()
-            }
+        let answer = if let Some(left) = self.room.checked_sub(packed.len()) {
+            self.room = left;
+            Packed::Answer(packed)
+        } else {
+            self.left_out.push(LeftOut {
+                address: address.to_owned(),
+                trial: trial.to_owned(),
+            });
+            left_out()
         };
         self.answers.insert(address.to_owned(), answer);
     }

@@ -143,11 +143,11 @@ fn check_rows(reading: &ReadingKeys) -> Result<(), String> {
     let has_row = reading.row.is_some() || reading.each_row;
     let misplaced = [
         (
-            !has_row && !(reading.value.is_empty() && reading.tables.is_empty()),
+            !has_row && (!reading.value.is_empty() || !reading.tables.is_empty()),
             "`value` and `tables` belong to a reading with `row` or `each_row`",
         ),
         (
-            !of_cells && !(reading.at.0.is_empty() && reading.variants.is_empty()),
+            !of_cells && (!reading.at.0.is_empty() || !reading.variants.is_empty()),
             "`at` and `variants` choose among rows for each variant; with `case`, name the variants in `shown`",
         ),
         (
