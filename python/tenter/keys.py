@@ -12,12 +12,12 @@ Quantity: TypeAlias = str
 
 class EndpointAddressesOverride(TypedDict, total=False):
     address: str
-    """Its address. Default: from the pool."""
+    """Address of the NIC. Default: from the pool."""
     dscp: int
     """DSCP of its data packets. Default: from above."""
     gateway: str
-    """Its gateway, which must be within its prefix: packets to other prefixes go there. Default:
-    from the pool.
+    """Gateway of the NIC, which must be within its prefix: packets to other prefixes go there.
+    Default: from the pool.
     """
     host: float | str
     """The NIC, by its name or counted from 0."""
@@ -44,7 +44,7 @@ class EndpointAddresses(TypedDict, total=False):
 
 class EndpointHostScaleUp(TypedDict, total=False):
     generation: Literal["ampere", "hopper", "blackwell", "none"]
-    """What the NPUs are: with one, collectives have NCCL's choice of algorithms by default.
+    """Generation of the NPUs: with one, collectives have NCCL's choice of algorithms by default.
     Default: none.
     """
     latency: Quantity
@@ -95,8 +95,8 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     base_round_trip: Quantity
     """The round-trip time of an idle network: the longest there is. Default: with `window`."""
     clamp_target: Literal[True, False]
-    """Whether the target always falls to what the rate was; else only where the rate has risen
-    since it fell last. Default: by `preset`.
+    """`true` always lowers the target to the rate before the cut; with `false` it falls only
+    where the rate has risen since it fell last. Default: by `preset`.
     """
     cnp: Literal["packet", "in-acknowledgement"]
     """The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
@@ -148,7 +148,7 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     Default: nvidia.
     """
     reaction: Literal[True, False]
-    """Whether senders slow down when they are notified; the keys from `gain` on are for those
+    """`true` slows senders down when they are notified; the keys from `gain` on are for those
     that do. Default: by `preset`: `false` for `tester`.
     """
     recovery_steps: int
@@ -185,7 +185,9 @@ class EndpointNicCongestionControl1Timely(TypedDict, total=False):
     `hyper_factor` times as much. Origin: TIMELY (2015), section 4.4. Default: 5.
     """
     hyper_factor: int
-    """How much more. Origin: TIMELY (2015), section 4.4. Default: 5."""
+    """Factor of this faster increase over `additive_increase`. Origin: TIMELY (2015), section
+    4.4. Default: 5.
+    """
     kind: Literal["timely"]
     """Which congestion control; the other keys belong to it."""
     low: Quantity
@@ -262,7 +264,7 @@ class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
 
 class EndpointNicEntropyRandom(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need packets in order. Default: refuse."""
+    """Treatment of NICs that need packets in order: refused, or allowed. Default: refuse."""
     kind: Literal["random", "oblivious", "bitmap", "reps", "mixed"]
     """How the port is chosen: any for each run of `packets`, one after the other, or by marks
     and losses, which answers to each packet tell of. Default: random.
@@ -270,7 +272,7 @@ class EndpointNicEntropyRandom(TypedDict, total=False):
     packets: int
     """Packets in a row that keep the port; 32 are a message of 128 KiB. Default: 1."""
     values: int
-    """How many source ports a QP has; a power of two unless any is chosen. Default: 64."""
+    """Number of source ports of a QP; a power of two unless any is chosen. Default: 64."""
 
 
 class EndpointNicLossRecoverySelectiveRepeat(TypedDict, total=False):
@@ -281,9 +283,9 @@ class EndpointNicLossRecoverySelectiveRepeat(TypedDict, total=False):
     than 1 where packets overtake each other. Default: 1.
     """
     window: int
-    """How many packets a receiver keeps track of beyond the first missing one, and so how many a
-    QP may have unacknowledged. Origin: 16 MiB of full packets: more than a link of 400 Gb/s
-    carries in 300 us. Default: 4096.
+    """Number of packets that a receiver keeps track of beyond the first missing one, and so the
+    most that a QP may have unacknowledged. Origin: 16 MiB of full packets: more than a link
+    of 400 Gb/s carries in 300 us. Default: 4096.
     """
 
 
@@ -334,7 +336,7 @@ class EndpointNicReceiveBuffer(TypedDict, total=False):
 
 class EndpointNicTransportUltraEthernetCongestionControl1Nscc(TypedDict, total=False):
     decrease: float | str
-    """How much of the delay above the target a window falls by. Origin: the Ultra Ethernet
+    """Share of the delay above the target by which a window falls. Origin: the Ultra Ethernet
     Consortium's simulator. Default: 0.8.
     """
     delay_weight: float | str
@@ -358,9 +360,9 @@ class EndpointNicTransportUltraEthernetCongestionControl1Rccc(TypedDict, total=F
     kind: Literal["rccc"]
     """Which congestion control; the other keys belong to it."""
     oversubscription_control: Literal[True, False]
-    """Whether a receiver grants less while its packets are marked, or trimmed before the last
-    hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator. Default:
-    where tiers are oversubscribed and senders have no window.
+    """`true` makes a receiver grant less while its packets are marked, or trimmed before the
+    last hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator.
+    Default: where tiers are oversubscribed and senders have no window.
     """
     packets_per_pull: int
     """Full packets that a grant (PULL) is for. Origin: the Ultra Ethernet Consortium's
@@ -374,7 +376,7 @@ class EndpointNicTransportUltraEthernetCongestionControl1Rccc(TypedDict, total=F
 
 class EndpointNicTransportUltraEthernetCongestionControl1NsccRccc(TypedDict, total=False):
     decrease: float | str
-    """How much of the delay above the target a window falls by. Origin: the Ultra Ethernet
+    """Share of the delay above the target by which a window falls. Origin: the Ultra Ethernet
     Consortium's simulator. Default: 0.8.
     """
     delay_weight: float | str
@@ -384,9 +386,9 @@ class EndpointNicTransportUltraEthernetCongestionControl1NsccRccc(TypedDict, tot
     kind: Literal["nscc+rccc"]
     """Which congestion control; the other keys belong to it."""
     oversubscription_control: Literal[True, False]
-    """Whether a receiver grants less while its packets are marked, or trimmed before the last
-    hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator. Default:
-    where tiers are oversubscribed and senders have no window.
+    """`true` makes a receiver grant less while its packets are marked, or trimmed before the
+    last hop: oversubscription control. Origin: the Ultra Ethernet Consortium's simulator.
+    Default: where tiers are oversubscribed and senders have no window.
     """
     packets_per_pull: int
     """Full packets that a grant (PULL) is for. Origin: the Ultra Ethernet Consortium's
@@ -448,7 +450,7 @@ class EndpointNicTransportUltraEthernetEntropy(TypedDict, total=False):
     kind: Literal["random", "oblivious", "bitmap", "reps", "mixed"]
     """Which choice. Origin: the Ultra Ethernet Consortium's simulator. Default: mixed."""
     values: int
-    """How many entropy values a connection has: a power of two. Origin: the Ultra Ethernet
+    """Number of entropy values of a connection: a power of two. Origin: the Ultra Ethernet
     Consortium's simulator. Default: 64.
     """
 
@@ -509,8 +511,8 @@ class EndpointNic(TypedDict, total=False):
     congestion_control: EndpointNicCongestionControl1Dcqcn | EndpointNicCongestionControl1Timely | EndpointNicCongestionControl1Swift | EndpointNicCongestionControl1Hpcc | Literal["dcqcn", "timely", "swift", "hpcc", "none"]
     """How senders slow down when the network is congested. Default: none."""
     connection_set_up: Literal[True, False]
-    """Whether one request and its reply cross the fabric before the first packet of each QP.
-    Default: false.
+    """`true` sends one request and its reply across the fabric before the first packet of each
+    QP. Default: false.
     """
     control_dscp: int | Literal["none"]
     """DSCP of acknowledgements and of connection set-up, and with it their class, which is the
@@ -518,13 +520,13 @@ class EndpointNic(TypedDict, total=False):
     `fabric.flow_control: trim`. Default: none.
     """
     entropy: EndpointNicEntropyRandom | Literal["none"]
-    """Whether data packets of a QP differ in their UDP source port, so that switches that hash
-    it spread them. Default: none.
+    """Choice of UDP source ports for the data packets of a QP, so that switches that hash them
+    spread the QP; with `none` all packets have one. Default: none.
     """
     interleave: Quantity | Literal["packet", "message"]
-    """When the next QP has its turn, where several have something to send: after each packet,
-    after each message, or after the packet with which its turn has so many frame bytes.
-    Origin: the fairest there is; schedulers of NICs are not published. Default: packet.
+    """End of a QP's turn, where several have something to send: after each packet, after each
+    message, or after the packet with which its turn has this number of frame bytes. Origin:
+    the fairest there is; schedulers of NICs are not published. Default: packet.
     """
     loss_recovery: EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
     """The recovery of lost packets; `none` sends nothing again and counts missing packets, as a
@@ -582,7 +584,7 @@ class EndpointNic(TypedDict, total=False):
     7.
     """
     retry_on_nak: Literal[True, False]
-    """Whether NAKs of go-back-N use up retries as well: those since the last acknowledgement
+    """`true` lets NAKs of go-back-N use up retries as well: those since the last acknowledgement
     proper, together with timeouts, as the InfiniBand Architecture Specification has it.
     Default: false.
     """
@@ -639,9 +641,9 @@ class Endpoint(TypedDict, total=False):
 
 class Engine(TypedDict, total=False):
     fidelity: Literal["packet", "flow", "auto"]
-    """What moves through the fabric: packets one by one, or flows at max–min fair rates, which
-    takes less time and is less exact; `auto` is packets where these are estimated to cost no
-    more than `packets_time` and `packets_memory` allow, else flows. Default: packet.
+    """Units that move through the fabric: packets one by one, or flows at max–min fair rates,
+    which takes less time and is less exact; `auto` is packets where these are estimated to
+    cost no more than `packets_time` and `packets_memory` allow, else flows. Default: packet.
     """
     packets_memory: Quantity
     """With `fidelity: auto`: the most memory of packets, as estimated. Default: 8GB."""
@@ -656,10 +658,10 @@ class Engine(TypedDict, total=False):
     with the others in the mean. Default: 1000000.
     """
     steady_state: Literal["simulate", "jump"]
-    """Whether a steady state, in which all transfers are long under way and the network comes
-    back to the same state again and again, is simulated, or whole periods of it are jumped
-    over. It changes no result; a note says where nothing can be jumped over. Default:
-    simulate.
+    """Treatment of a steady state, in which all transfers are long under way and the network
+    comes back to the same state again and again: it is simulated, or whole periods of it are
+    jumped over. The choice changes no result; a note says where nothing can be jumped over.
+    Default: simulate.
     """
     tolerance: float | str
     """At flow level: the part of its rate by which a link may carry more or less than it can.
@@ -736,15 +738,16 @@ class Circuits(TypedDict, total=False):
     spread over all pairs of leaves. Default: [].
     """
     on_change: Literal["drain", "lose"]
-    """Whether ports stop beforehand and frames under way arrive first (`drain`), or the light
-    goes at once and frames on the fibre and in its queue are lost (`lose`). Default: drain.
+    """Treatment of frames under way: ports stop beforehand and the frames arrive first
+    (`drain`), or the light goes at once and frames on the fibre and in its queue are lost
+    (`lose`). Default: drain.
     """
     radix: int
     """The most ports of an optical switch, an even number. Origin: 16 × 16 silicon photonic
     switches (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default: 16.
     """
     reconfiguration: Quantity
-    """How long the ports whose circuits change are dark. Origin: about 20 µs with silicon
+    """Time for which the ports whose circuits change are dark. Origin: about 20 µs with silicon
     photonics, a few ms with commercial switches (Bandwidth Steering in HPC Using Silicon
     Nanophotonics). Default: 20us.
     """
@@ -801,8 +804,8 @@ class FabricSingleSwitchLoadBalancingWeightedEcmp(TypedDict, total=False):
 
 class FabricSingleSwitchLoadBalancingRandomSpray(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["random-spray"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -812,8 +815,8 @@ class FabricSingleSwitchLoadBalancingRandomSpray(TypedDict, total=False):
 
 class FabricSingleSwitchLoadBalancingRoundRobinSpray(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["round-robin-spray"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -823,16 +826,16 @@ class FabricSingleSwitchLoadBalancingRoundRobinSpray(TypedDict, total=False):
 
 class FabricSingleSwitchLoadBalancingQueueAwareSpray(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["queue-aware-spray"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
     one that is not named is `destination`. Default: ecmp.
     """
     remember: Literal[True, False]
-    """Whether the link that the packet before found best is compared with them. Origin: DRILL:
-    one unit of memory, the second of its two parameters. Default: true.
+    """`true` compares them with the link that the packet before found best. Origin: DRILL: one
+    unit of memory, the second of its two parameters. Default: true.
     """
     samples: int
     """Links drawn at random for each packet; it takes the one with the shortest queue. Origin:
@@ -842,8 +845,8 @@ class FabricSingleSwitchLoadBalancingQueueAwareSpray(TypedDict, total=False):
 
 class FabricSingleSwitchLoadBalancingAdaptive(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["adaptive"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -875,8 +878,8 @@ class FabricSingleSwitchLoadBalancingFlowlet(TypedDict, total=False):
     default of the inactivity interval in dynamic load balancing. Default: 256us.
     """
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["flowlet"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -922,8 +925,8 @@ class FabricSingleSwitchLoadBalancingTelemetry(TypedDict, total=False):
     the queue that it left to drain. Default: 100us.
     """
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["telemetry"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -978,12 +981,12 @@ class FabricSingleSwitchLoadBalancingDestination(TypedDict, total=False):
 
 class FabricSingleSwitchLoadBalancingValiant(TypedDict, total=False):
     draw: Literal["packet", "flow"]
-    """Whether each packet draws a region, or all packets with the same hash have one. Origin:
+    """Unit that draws a region: each packet, or all packets with the same hash together. Origin:
     Valiant and Brebner (1981): each packet by itself. Default: packet.
     """
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["valiant"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -998,8 +1001,8 @@ class FabricSingleSwitchLoadBalancingUgal(TypedDict, total=False):
     Default: 0ns.
     """
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need the packets of a queue pair in order: they take an
-    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """Treatment of NICs that need the packets of a queue pair in order: they take an overtaken
+    packet for lost. `allow` shows the effect. Default: refuse.
     """
     kind: Literal["ugal"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
@@ -1047,7 +1050,7 @@ class SwitchBufferPool(TypedDict, total=False):
     name: str | float | bool
     """A name no other pool has."""
     size: Quantity
-    """How much of the buffer it is."""
+    """Size of the pool, as a part of the buffer."""
 
 
 class SwitchBuffer(TypedDict, total=False):
@@ -1069,14 +1072,14 @@ class SwitchBuffer(TypedDict, total=False):
 
 class SwitchClassEcn1(TypedDict, total=False):
     at_hosts: Literal[True, False]
-    """Whether frames are marked at ports to hosts, too. Default: true."""
+    """`true` marks frames at ports to hosts, too. Default: true."""
     kmax: Quantity
     """Beyond this queue length everything is marked."""
     kmin: Quantity
     """Up to this queue length nothing is marked."""
     mark: Literal["enqueue", "dequeue"]
-    """Whether a frame is marked when it enters its queue, by the length of the queue with it, or
-    when it leaves, by the length that it leaves behind. Default: enqueue.
+    """Instant at which a frame is marked: when it enters its queue, by the length of the queue
+    with it, or when it leaves, by the length that it leaves behind. Default: enqueue.
     """
     pmax: float | str
     """Probability of a mark at `kmax`; from `kmin` on it rises to it linearly."""
@@ -1181,12 +1184,14 @@ class SwitchTier(TypedDict, total=False):
     in `fabric.switch`.
     """
     forwarding: Literal["cut-through", "store-and-forward"]
-    """Whether a frame may leave before all of it has come in. Default: as in `fabric.switch`."""
+    """Forwarding of a frame, before or after all of it has come in. Default: as in
+    `fabric.switch`.
+    """
     pipeline_latency: Quantity
     """From the input to the output of an idle switch. Default: as in `fabric.switch`."""
     profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
-    """Their device; its constants come before those of `fabric.switch`. Default: as in
-    `fabric.switch`.
+    """Profile of the tier's device; its constants come before those of `fabric.switch`. Default:
+    as in `fabric.switch`.
     """
     queue_capacity: Quantity | Literal["none"]
     """Frame bytes one output queue holds before it drops the tail. Default: as in
@@ -1206,8 +1211,9 @@ class Switch(TypedDict, total=False):
     of the data.
     """
     forwarding: Literal["cut-through", "store-and-forward"]
-    """Whether a frame may leave before all of it has come in; a frame from a slower input is
-    always stored first. Origin: usual in low-latency Ethernet switches. Default: cut-through.
+    """Forwarding of a frame: it may leave before all of it has come in (`cut-through`), or is
+    stored first; a frame from a slower input is always stored first. Origin: usual in low-
+    latency Ethernet switches. Default: cut-through.
     """
     pause_response: Quantity | Literal["standard"]
     """Time after the arrival of a pause frame in which a port of a switch may still start frames
@@ -1319,8 +1325,8 @@ class FabricSingleSwitchSwitchingScheduled(TypedDict, total=False):
     port of 400G sends in two round trips of 5 us, rounded up. Default: 512KiB.
     """
     indication: FabricSingleSwitchSwitchingScheduledIndication | Literal["none"]
-    """Whether cells that meet a long queue in the fabric slow the credits of their port down.
-    Default: none.
+    """Congestion indication: cells that meet a long queue in the fabric slow the credits of
+    their port down. Default: none.
     """
     kind: Literal["scheduled"]
     """The place where frames wait: at the outputs of every switch; at its inputs, in front of a
@@ -1383,7 +1389,7 @@ class FabricSingleSwitch(TypedDict, total=False):
     25ns.
     """
     hosts: int
-    """How many hosts; a host is one NIC with one port."""
+    """Number of hosts; a host is one NIC with one port."""
     kind: Literal["single-switch"]
     """The topology; the further keys depend on it."""
     load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
@@ -1417,7 +1423,7 @@ class FabricLeafSpineOverride(TypedDict, total=False):
     links: int
     """Parallel cables between the two; 0 for none. Default: `links_per_pair`."""
     rate: Quantity
-    """Their line rate. Default: `uplink_rate`."""
+    """Line rate of these cables. Default: `uplink_rate`."""
     spine: int
     """The spine, counted from 0."""
 
@@ -1455,7 +1461,7 @@ class FabricLeafSpine(TypedDict, total=False):
     kind: Literal["leaf-spine"]
     """The topology; the further keys depend on it."""
     leaves: int
-    """How many leaves."""
+    """Number of leaves in the fabric."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
     load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
@@ -1478,7 +1484,7 @@ class FabricLeafSpine(TypedDict, total=False):
     it works with any `flow_control`. Default: {}.
     """
     spines: int
-    """How many spines."""
+    """Number of spines in the fabric."""
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
@@ -1505,7 +1511,7 @@ class FabricFatTreeCore(TypedDict, total=False):
     has it.
     """
     pods: int
-    """How many pods."""
+    """Number of pods below the core tier."""
     rate: Quantity
     """Line rate of the links to the cores. Origin: AI Fabric Test Methodology (Keysight): 400GE
     NICs and switch ports. Default: 400Gbps.
@@ -1540,7 +1546,7 @@ class FabricFatTree(TypedDict, total=False):
     switch ports. Default: 400Gbps.
     """
     hosts_per_leaf: int
-    """Hosts on each leaf."""
+    """Number of hosts on each leaf."""
     kind: Literal["fat-tree"]
     """The topology; the further keys depend on it."""
     leaf_delay: Quantity
@@ -1552,7 +1558,7 @@ class FabricFatTree(TypedDict, total=False):
     400GE NICs and switch ports. Default: 400Gbps.
     """
     leaves_per_pod: int
-    """Leaves of each pod."""
+    """Number of leaves in each pod."""
     links_per_leaf_agg: int
     """Parallel cables between each leaf and each aggregation switch of its pod. Default: 1."""
     load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
@@ -1623,7 +1629,7 @@ class FabricRail(TypedDict, total=False):
     none.
     """
     servers: int
-    """How many servers."""
+    """Number of servers in the fabric."""
     servers_per_group: int
     """Servers that share their leaves: one leaf per group and rail; the last group may have
     fewer. Default: `servers`.
@@ -1633,7 +1639,7 @@ class FabricRail(TypedDict, total=False):
     it works with any `flow_control`. Default: {}.
     """
     spines: int
-    """How many spines."""
+    """Number of spines in the fabric."""
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
@@ -1685,7 +1691,7 @@ class FabricRailOnly(TypedDict, total=False):
     none.
     """
     servers: int
-    """How many servers."""
+    """Number of servers in the fabric."""
     servers_per_leaf: int
     """Servers whose NICs share a leaf of each rail; the last leaf may have fewer. Default:
     `servers`.
@@ -1730,7 +1736,7 @@ class FabricDragonfly(TypedDict, total=False):
     400GE NICs and switch ports. Default: 400Gbps.
     """
     groups: int
-    """How many groups: at most one more than a group has global ports. Each two groups have the
+    """Number of groups: at most one more than a group has global ports. Each two groups have the
     same number of cables between them, as many as their global ports are enough for.
     """
     host_delay: Quantity
@@ -1798,7 +1804,7 @@ class FabricDragonflyPlus(TypedDict, total=False):
     400GE NICs and switch ports. Default: 400Gbps.
     """
     groups: int
-    """How many groups: at most one more than a group has global ports. Each two groups have the
+    """Number of groups: at most one more than a group has global ports. Each two groups have the
     same number of cables between them, as many as their global ports are enough for.
     """
     host_delay: Quantity
@@ -1814,7 +1820,7 @@ class FabricDragonflyPlus(TypedDict, total=False):
     kind: Literal["dragonfly-plus"]
     """The topology; the further keys depend on it."""
     leaves_per_group: int
-    """Leaves of each group."""
+    """Number of leaves in each group."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine of its group. Default: 1."""
     load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
@@ -1839,7 +1845,7 @@ class FabricDragonflyPlus(TypedDict, total=False):
     it works with any `flow_control`. Default: {}.
     """
     spines_per_group: int
-    """Spines of each group."""
+    """Number of spines in each group."""
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
@@ -1959,7 +1965,7 @@ class FabricHyperx(TypedDict, total=False):
     none.
     """
     sizes: list[int]
-    """How many coordinates each dimension has; their product is the number of switches."""
+    """Number of coordinates of each dimension; their product is the number of switches."""
     source_flow_control: SourceFlowControl
     """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
     it works with any `flow_control`. Default: {}.
@@ -2022,7 +2028,7 @@ class FabricTorus(TypedDict, total=False):
     none.
     """
     sizes: list[int]
-    """How many coordinates each dimension has; their product is the number of switches."""
+    """Number of coordinates of each dimension; their product is the number of switches."""
     source_flow_control: SourceFlowControl
     """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
     it works with any `flow_control`. Default: {}.
@@ -2034,8 +2040,8 @@ class FabricTorus(TypedDict, total=False):
     have credit, or at every switch until the next one has room. Default: {}.
     """
     wrap_around: Literal[True, False]
-    """Whether the last switch of each dimension is cabled to the first; otherwise it is a mesh.
-    In a dimension of two the one cable between them is all there is. Default: true.
+    """`true` cables the last switch of each dimension to the first; with `false` the fabric is a
+    mesh. In a dimension of two the one cable between them is all there is. Default: true.
     """
 
 
@@ -2045,7 +2051,7 @@ class FabricExplicitLink(TypedDict, total=False):
     b: str | float | bool
     """The node at the other end."""
     count: int
-    """How many parallel cables. Default: 1."""
+    """Number of parallel cables between the two nodes. Default: 1."""
     delay: Quantity
     """Propagation delay of each cable. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
     25ns.
@@ -2058,7 +2064,7 @@ class FabricExplicitLink(TypedDict, total=False):
 
 class FabricExplicitNode(TypedDict, total=False):
     kind: Literal["host", "switch"]
-    """What it is. Default: host."""
+    """Kind of node: a host or a switch. Default: host."""
     name: str | float | bool
     """A name no other node has."""
     tier: int
@@ -2116,7 +2122,7 @@ class FabricExplicit(TypedDict, total=False):
 
 class FaultsEvent(TypedDict, total=False):
     at: Quantity
-    """When it is degraded."""
+    """Instant from which the rate is reduced."""
     cable: int | Literal["all"]
     """Which of several parallel cables. Default: all."""
     link: str | float | bool
@@ -2131,7 +2137,7 @@ class FaultsEvent1Flap(TypedDict, total=False):
     count: int
     """How often it goes down."""
     down_time: Quantity
-    """How long it is down each time; shorter than `period`."""
+    """Time for which it is down each time; shorter than `period`."""
     period: Quantity
     """From one time it goes down to the next."""
 
@@ -2151,7 +2157,7 @@ class FaultsEvent1(TypedDict, total=False):
 
 class FaultsEvent2(TypedDict, total=False):
     at: Quantity
-    """When it is degraded."""
+    """Instant from which the rate is reduced."""
     rate: Quantity
     """The rate it is degraded to."""
     switch: str | float | bool
@@ -2177,7 +2183,7 @@ class FaultsEvent4(TypedDict, total=False):
     pause_storm: Quantity
     """When the storm starts: the NIC pauses all lossless classes again and again."""
     until: Quantity
-    """When the storm ends."""
+    """Instant at which the storm ends."""
 
 
 FaultsEvent5 = TypedDict("FaultsEvent5", {
@@ -2234,7 +2240,7 @@ class Impairment(TypedDict, total=False):
 
 class JobCollectiveParallelGroups(TypedDict, total=False):
     size: int
-    """Ranks of each group."""
+    """Number of ranks in each group."""
     stride: int
     """From a rank of a group to the next: with 1 a group are ranks that follow each other; with
     8 ranks 0, 8, 16, … are one, ranks 1, 9, 17, … the next. Default: 1.
@@ -2245,14 +2251,14 @@ class JobCollectiveParallelSizes1(TypedDict, total=False):
     end: Quantity
     """No size is larger than this; the last one when the multiplication hits it."""
     multiplier: int
-    """From one size to the next. Default: 2."""
+    """Factor from one size to the next. Default: 2."""
     start: Quantity
-    """The first size."""
+    """The first size, and the smallest."""
 
 
 class JobCollectiveParallelSizes11(TypedDict, total=False):
     count: int
-    """How many are drawn. Default: 1."""
+    """Number of sizes drawn each time. Default: 1."""
     least: Quantity
     """No size is smaller than this."""
     most: Quantity
@@ -2484,7 +2490,7 @@ class JobCollectiveNccl(TypedDict, total=False):
     compute_spread: Quantity
     """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    """Generation of the NPUs; limits of channels and of protocols depend on it. Default:
     `endpoint.host.scale_up.generation`, or else `hopper`.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
@@ -2492,7 +2498,9 @@ class JobCollectiveNccl(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     host_cpu: Literal["intel", "amd"]
-    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    """Vendor of the servers' processors; the time of network steps and limits of LL across nodes
+    depend on it. Default: intel.
+    """
     nic_rate: Quantity
     """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
@@ -2505,7 +2513,7 @@ class JobCollectiveNccl(TypedDict, total=False):
     `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
-    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    """`true` if the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
     `hopper` and `blackwell` can. Default: true.
     """
     only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
@@ -2517,8 +2525,8 @@ class JobCollectiveNccl(TypedDict, total=False):
     least time.
     """
     plug_in_latency: Quantity
-    """What the network plug-in adds to a step over the network; twice as much with Simple.
-    Default: 0ns.
+    """Latency that the network plug-in adds to a step over the network; twice as much with
+    Simple. Default: 0ns.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -2586,7 +2594,7 @@ class JobCollectiveNccl2(TypedDict, total=False):
     compute_spread: Quantity
     """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    """Generation of the NPUs; limits of channels and of protocols depend on it. Default:
     `endpoint.host.scale_up.generation`, or else `hopper`.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
@@ -2594,7 +2602,9 @@ class JobCollectiveNccl2(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     host_cpu: Literal["intel", "amd"]
-    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    """Vendor of the servers' processors; the time of network steps and limits of LL across nodes
+    depend on it. Default: intel.
+    """
     nic_rate: Quantity
     """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
@@ -2607,7 +2617,7 @@ class JobCollectiveNccl2(TypedDict, total=False):
     `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
-    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    """`true` if the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
     `hopper` and `blackwell` can. Default: true.
     """
     only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
@@ -2619,8 +2629,8 @@ class JobCollectiveNccl2(TypedDict, total=False):
     least time.
     """
     plug_in_latency: Quantity
-    """What the network plug-in adds to a step over the network; twice as much with Simple.
-    Default: 0ns.
+    """Latency that the network plug-in adds to a step over the network; twice as much with
+    Simple. Default: 0ns.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -2688,7 +2698,7 @@ class JobCollectiveNccl3(TypedDict, total=False):
     compute_spread: Quantity
     """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    """Generation of the NPUs; limits of channels and of protocols depend on it. Default:
     `endpoint.host.scale_up.generation`, or else `hopper`.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
@@ -2696,7 +2706,9 @@ class JobCollectiveNccl3(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     host_cpu: Literal["intel", "amd"]
-    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    """Vendor of the servers' processors; the time of network steps and limits of LL across nodes
+    depend on it. Default: intel.
+    """
     nic_rate: Quantity
     """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
@@ -2709,7 +2721,7 @@ class JobCollectiveNccl3(TypedDict, total=False):
     `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
-    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    """`true` if the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
     `hopper` and `blackwell` can. Default: true.
     """
     only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
@@ -2721,8 +2733,8 @@ class JobCollectiveNccl3(TypedDict, total=False):
     least time.
     """
     plug_in_latency: Quantity
-    """What the network plug-in adds to a step over the network; twice as much with Simple.
-    Default: 0ns.
+    """Latency that the network plug-in adds to a step over the network; twice as much with
+    Simple. Default: 0ns.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -2994,11 +3006,11 @@ class JobCollectiveListedStep(TypedDict, total=False):
     counted from 0. Default: [].
     """
     bytes: Quantity
-    """How much `rank` sends."""
+    """Payload that `rank` sends to `peer`."""
     peer: int
     """The rank that receives, another one."""
     rank: int
-    """The rank that sends."""
+    """Index of the rank that sends."""
 
 
 class JobCollectiveListed(TypedDict, total=False):
@@ -3043,7 +3055,7 @@ class JobCollectiveAllReduceAlgorithm(TypedDict, total=False):
     or `programs`.
     """
     programs: list[str | float | bool]
-    """What files hold, in Tenter's notation. Default: this, `file` or `files`."""
+    """Algorithms in Tenter's notation, as files hold them. Default: this, `file` or `files`."""
     slice: Quantity | Literal["none"]
     """The most bytes of a chunk that the steps carry at once. The thread blocks run all of their
     steps again for each further slice; `none`: chunks are not sliced. Default: none.
@@ -3353,7 +3365,7 @@ class JobPatternDatabasePod(TypedDict, total=False):
     the steps differ. Default: `4`; none in the background.
     """
     transfer: Quantity
-    """The size of each. Origin: assumed. Default: 64KiB."""
+    """Payload of each transfer. Origin: assumed. Default: 64KiB."""
     transfers: int
     """Transfers that a rank sends in a step, on average over all racks. Origin: assumed.
     Default: 32.
@@ -3403,7 +3415,7 @@ class JobWorkloadFlowsPoints1(TypedDict, total=False):
     cumulative: float | str
     """Share of flows that are no larger."""
     size: Quantity
-    """A size of flows."""
+    """A size of flows, in payload bytes."""
 
 
 class JobWorkloadFlows(TypedDict, total=False):
@@ -3413,8 +3425,8 @@ class JobWorkloadFlows(TypedDict, total=False):
     receivers, or to each as often as the pattern says. Default: closed-loop.
     """
     between: Literal["steps", "lines"]
-    """Whether flows have only the sizes of the points, or all sizes between them, along a line;
-    only with `points`. Default: steps.
+    """Sizes that flows have: those of the points alone, or all between them, along a line; only
+    with `points`. Default: steps.
     """
     duration: Quantity | Literal["none"]
     """Time from the start of the job after which no flow starts; flows under way are completed.
@@ -3457,8 +3469,8 @@ class JobWorkloadFlows(TypedDict, total=False):
     this or `sizes`.
     """
     senders: Literal["by-bytes", "alike"]
-    """How much each rank of the pattern sends: in proportion to its bytes, or the same for all
-    senders; only with `pattern`. Default: by-bytes.
+    """Share of each rank of the pattern in the load: in proportion to its bytes, or the same for
+    all senders; only with `pattern`. Default: by-bytes.
     """
     sigma: float | str
     """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""
@@ -3485,11 +3497,11 @@ class JobWorkloadGraph(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3512,11 +3524,11 @@ class JobWorkloadGoal(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3524,19 +3536,21 @@ class JobWorkloadGoal(TypedDict, total=False):
 
 class JobWorkloadChakraAlgorithms(TypedDict, total=False):
     all_gather: str | float | bool | JobCollectiveAllReduceAlgorithm
-    """The algorithm of all-gathers. Default: ring."""
+    """Algorithm of all-gathers, by its name or its file. Default: ring."""
     all_reduce: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of all-reduces, and of barriers. Default: ring."""
     all_to_all: str | float | bool | JobCollectiveAllReduceAlgorithm
-    """The algorithm of all-to-alls. Default: parallel."""
+    """Algorithm of all-to-alls, by its name or its file. Default: parallel."""
     broadcast: str | float | bool | JobCollectiveAllReduceAlgorithm
-    """The algorithm of broadcasts. Default: tree."""
+    """Algorithm of broadcasts, by its name or its file. Default: tree."""
     generation: Literal["ampere", "hopper", "blackwell"]
-    """What the NPUs are; limits of channels and of protocols depend on it. Default:
+    """Generation of the NPUs; limits of channels and of protocols depend on it. Default:
     `endpoint.host.scale_up.generation`, or else `hopper`.
     """
     host_cpu: Literal["intel", "amd"]
-    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    """Vendor of the servers' processors; the time of network steps and limits of LL across nodes
+    depend on it. Default: intel.
+    """
     nic_rate: Quantity
     """Rate of each of these NICs. Default: that of the slowest NIC of the job."""
     nics_per_host: int
@@ -3549,7 +3563,7 @@ class JobWorkloadChakraAlgorithms(TypedDict, total=False):
     `endpoint.host.scale_up.npus_per_host`.
     """
     nvls: Literal[True, False]
-    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    """`true` if the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
     `hopper` and `blackwell` can. Default: true.
     """
     only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
@@ -3561,22 +3575,22 @@ class JobWorkloadChakraAlgorithms(TypedDict, total=False):
     least time.
     """
     plug_in_latency: Quantity
-    """What the network plug-in adds to a step over the network; twice as much with Simple.
-    Default: 0ns.
+    """Latency that the network plug-in adds to a step over the network; twice as much with
+    Simple. Default: 0ns.
     """
     reduce_scatter: str | float | bool | JobCollectiveAllReduceAlgorithm
-    """The algorithm of reduce-scatters. Default: ring."""
+    """Algorithm of reduce-scatters, by its name or its file. Default: ring."""
 
 
 class JobWorkloadChakra(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     compute_scale: float | str
     """How often the time that the file has for it computing takes: 0.5 is a machine that is
     twice as fast. Default: 1.
     """
     dependencies: Literal["data", "data-and-control", "stream-order"]
-    """What operations wait for: their data, also what has called them (control), or also the
+    """Operations' reasons to wait: their data, also what has called them (control), or also the
     operation before them on their recorded stream. Default: data.
     """
     eager: Quantity
@@ -3585,8 +3599,8 @@ class JobWorkloadChakra(TypedDict, total=False):
     65535B.
     """
     file: str | float | bool
-    """What the names of the files begin with: `NAME` stands for `NAME.0.et`, `NAME.1.et` and so
-    on. A file of that very name is the trace of one rank.
+    """The beginning of the files' names: `NAME` stands for `NAME.0.et`, `NAME.1.et` and so on. A
+    file of that very name is the trace of one rank.
     """
     groups: str | float | bool | Literal["none"]
     """A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them;
@@ -3597,8 +3611,8 @@ class JobWorkloadChakra(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     peak_gflops: int | Literal["none"]
     """Billions of operations in a second, for computing of which the trace has the number of
@@ -3609,7 +3623,7 @@ class JobWorkloadChakra(TypedDict, total=False):
     repeated. Default: none.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3617,7 +3631,7 @@ class JobWorkloadChakra(TypedDict, total=False):
 
 class JobWorkloadSimai(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     all_gather_size: Literal["total", "input"]
     """The size of an all-gather in the file: what all ranks have together, or what one has.
     Default: total.
@@ -3638,15 +3652,15 @@ class JobWorkloadSimai(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     ranks: int
     """Ranks of the job; `auto`: what the file says (`all_gpus`), or as many as its groups need.
     Default: `auto`.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3654,7 +3668,7 @@ class JobWorkloadSimai(TypedDict, total=False):
 
 class JobWorkloadAicb(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     all_gather_size: Literal["total", "input"]
     """The size of an all-gather in the file: what all ranks have together, or what one has.
     Default: total.
@@ -3677,8 +3691,8 @@ class JobWorkloadAicb(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     pipeline: int
     """Stages of the pipeline; `auto`: what the file says. Default: `auto`."""
@@ -3687,7 +3701,7 @@ class JobWorkloadAicb(TypedDict, total=False):
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3697,7 +3711,7 @@ class JobWorkloadAicb(TypedDict, total=False):
 
 class JobWorkloadKineto(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     compute_scale: float | str
     """How often the time that the file has for it computing takes: 0.5 is a machine that is
     twice as fast. Default: 1.
@@ -3708,11 +3722,13 @@ class JobWorkloadKineto(TypedDict, total=False):
     65535B.
     """
     file: str | float | bool
-    """What the names of the files begin with, or a name in which `{rank}` stands for the number
-    of the rank. A file of that very name is the trace of one rank.
+    """The beginning of the files' names, or a name in which `{rank}` stands for the number of
+    the rank. A file of that very name is the trace of one rank.
     """
     gaps: Literal["keep", "drop"]
-    """Whether times in which neither kernels nor collectives run are kept. Default: keep."""
+    """Treatment of times in which neither kernels nor collectives run: kept, or left out.
+    Default: keep.
+    """
     groups: str | float | bool | Literal["none"]
     """A JSON file of process groups, `{"NAME": [RANK, …]}`, for traces that do not have them.
     Default: none.
@@ -3722,15 +3738,15 @@ class JobWorkloadKineto(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3742,7 +3758,7 @@ class JobWorkloadKineto(TypedDict, total=False):
 
 class JobWorkloadPytorchEt(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     compute_scale: float | str
     """How often the time that the file has for it computing takes: 0.5 is a machine that is
     twice as fast. Default: 1.
@@ -3753,8 +3769,8 @@ class JobWorkloadPytorchEt(TypedDict, total=False):
     65535B.
     """
     file: str | float | bool
-    """What the names of the files begin with, or a name in which `{rank}` stands for the number
-    of the rank. A file of that very name is the trace of one rank.
+    """The beginning of the files' names, or a name in which `{rank}` stands for the number of
+    the rank. A file of that very name is the trace of one rank.
     """
     groups: str | float | bool | Literal["none"]
     """A JSON file of process groups, `{"NAME": [RANK, …]}`, for traces that do not have them.
@@ -3765,15 +3781,15 @@ class JobWorkloadPytorchEt(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3781,7 +3797,7 @@ class JobWorkloadPytorchEt(TypedDict, total=False):
 
 class JobWorkloadFlightRecorder(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     compute_scale: float | str
     """How often the time that the file has for it computing takes: 0.5 is a machine that is
     twice as fast. Default: 1.
@@ -3792,11 +3808,13 @@ class JobWorkloadFlightRecorder(TypedDict, total=False):
     65535B.
     """
     file: str | float | bool
-    """What the names of the files begin with, or a name in which `{rank}` stands for the number
-    of the rank. A file of that very name is the dump of one rank.
+    """The beginning of the files' names, or a name in which `{rank}` stands for the number of
+    the rank. A file of that very name is the dump of one rank.
     """
     gaps: Literal["keep", "drop"]
-    """Whether the times between calls are kept where durations were recorded. Default: keep."""
+    """Treatment of times between calls where durations were recorded: kept, or left out.
+    Default: keep.
+    """
     groups: str | float | bool | Literal["none"]
     """A JSON file of process groups, `{"NAME": [RANK, …]}`, for dumps that do not have them.
     Default: none.
@@ -3806,15 +3824,15 @@ class JobWorkloadFlightRecorder(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3822,7 +3840,7 @@ class JobWorkloadFlightRecorder(TypedDict, total=False):
 
 class JobWorkloadNcclLog(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
-    """What carries out collectives. Default: {}."""
+    """Algorithms that carry out the collectives. Default: {}."""
     compute_scale: float | str
     """How often the time that the file has for it computing takes: 0.5 is a machine that is
     twice as fast. Default: 1.
@@ -3841,15 +3859,15 @@ class JobWorkloadNcclLog(TypedDict, total=False):
     training or inference of a model. Default: flows.
     """
     overhead: Quantity
-    """What each send occupies its stream for before it is posted, and each receive once its
-    message is there. Default: 0ns.
+    """Time for which each send occupies its stream before it is posted, and each receive once
+    its message is there. Default: 0ns.
     """
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
     """
     rendezvous: Literal[True, False]
-    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    """`true` sends a message above `eager` by rendezvous: its sender posts a request of 64
     bytes, and the message once the receiver has answered that a receive takes it. Default:
     false.
     """
@@ -3908,7 +3926,7 @@ JobWorkloadTrainingAccelerator1MatrixEfficiency = TypedDict("JobWorkloadTraining
 
 class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     attention_efficiency: float | str
-    """What the fused kernel of attention reaches of the peak of the matrix units. Origin:
+    """Share of the peak of the matrix units that the fused kernel of attention reaches. Origin:
     assumed. Default: 0.5.
     """
     efficiency: float | str
@@ -3920,21 +3938,21 @@ class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     fp8_flops: float | str
     """Peak of the matrix units with 8-bit numbers. Default: none: `precision: fp8` is refused."""
     matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
-    """What matrix operators reach of the peak by their size; an operator of a size below all of
-    them reaches a tenth. Default: [].
+    """Share of the peak that matrix operators reach, by their size; an operator of a size below
+    all of them reaches a tenth. Default: [].
     """
     memory: Quantity
-    """Size of its memory."""
+    """Capacity of its memory, which `check_memory` compares with what the model needs."""
     memory_bandwidth: Quantity
-    """Rate of its memory."""
+    """Rate at which it reads and writes its memory."""
     memory_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
-    """What the memory reaches. Default: []."""
+    """Share of the bandwidth that the memory reaches, by the bytes of an operator. Default: []."""
     roofline: Literal["sum", "max"]
-    """How long an operator takes: the `sum` of its times for computing and for memory, or the
-    longer one (`max`). Default: max.
+    """Time of an operator: the `sum` of its times for computing and for memory, or the longer
+    one (`max`). Default: max.
     """
     vector_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
-    """What vector operators reach. Default: []."""
+    """Share of their peak that vector operators reach, by their size. Default: []."""
     vector_flops: float | str
     """Peak of the vector units with 16-bit numbers. Default: a quarter of `flops`."""
 
@@ -3943,19 +3961,19 @@ class JobWorkloadTrainingModel1(TypedDict, total=False):
     dense_layers: int
     """Layers at the beginning that have no experts. Default: 0."""
     expert_ffn: int
-    """Width of an expert. Default: `ffn`."""
+    """Width of an expert's feed-forward part. Default: `ffn`."""
     experts: int
     """Experts of a layer; 0 of a model without experts. Default: 0."""
     ffn: int
     """Width of the feed-forward part of layers without experts."""
     gated: Literal[True, False]
-    """Whether the feed-forward part has three matrices (a gate, as in SwiGLU) and not two.
+    """`true` gives the feed-forward part three matrices (a gate, as in SwiGLU) and not two.
     Default: true.
     """
     head_size: int
-    """Width of a head. Default: `hidden` / `heads`."""
+    """Width of an attention head. Default: `hidden` / `heads`."""
     heads: int
-    """Heads of attention."""
+    """Attention heads of a layer."""
     hidden: int
     """Width of the residual stream."""
     kv_heads: int
@@ -3963,7 +3981,7 @@ class JobWorkloadTrainingModel1(TypedDict, total=False):
     kv_rank: int
     """Rank of keys and values in multi-head latent attention; 0 without it. Default: 0."""
     layers: int
-    """Layers."""
+    """Layers of the model, those with experts included."""
     query_rank: int
     """Rank of the queries in multi-head latent attention; 0 without it. Default: 0."""
     rotary_size: int
@@ -3973,11 +3991,11 @@ class JobWorkloadTrainingModel1(TypedDict, total=False):
     shared_experts: int
     """Experts that every token passes, beside those it is sent to. Default: 0."""
     tied: Literal[True, False]
-    """Whether embedding and output layer are tied: one matrix for both. Default: false."""
+    """`true` ties embedding and output layer: one matrix for both. Default: false."""
     top_k: int
     """Experts that each token is sent to. Default: 2."""
     vocabulary: int
-    """Entries of the vocabulary."""
+    """Number of tokens in the vocabulary."""
 
 
 class JobWorkloadTrainingOverlap(TypedDict, total=False):
@@ -4007,7 +4025,7 @@ class JobWorkloadTraining(TypedDict, total=False):
     batch: int
     """Sequences of a step, over all ranks."""
     check_memory: Literal[True, False]
-    """Whether a model that does not fit into the memory of the accelerator is refused. Default:
+    """`true` refuses a model that does not fit into the memory of the accelerator. Default:
     true.
     """
     cp: int
@@ -4025,7 +4043,7 @@ class JobWorkloadTraining(TypedDict, total=False):
     are dealt to ranks by popularity, and each layer begins with the next rank. Default: 0.
     """
     fused_attention: Literal[True, False]
-    """Whether attention is one kernel that keeps no scores and leaves out what is masked.
+    """`true` runs attention as one kernel that keeps no scores and leaves out what is masked.
     Default: true.
     """
     gradient_bucket: Quantity
@@ -4051,13 +4069,13 @@ class JobWorkloadTraining(TypedDict, total=False):
     Megatron-LM, `--order`. Default: tp-cp-dp-pp.
     """
     overlap: JobWorkloadTrainingOverlap
-    """What is communicated while the rank computes. Default: {}."""
+    """Communication that goes on while the rank computes. Default: {}."""
     pp: int
     """Pipeline-parallel ranks: stages. Default: 1."""
     precision: Literal["bf16", "fp8"]
     """Numbers of matrix operators and of what is sent to experts. Default: bf16."""
     recompute: Literal["none", "selective", "full"]
-    """What is recomputed before the backward pass: nothing, scores and weights of attention
+    """Work that is done again before the backward pass: nothing, scores and weights of attention
     (`selective`), or whole layers. Default: none.
     """
     schedule: Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
@@ -4065,11 +4083,10 @@ class JobWorkloadTraining(TypedDict, total=False):
     1f1b.
     """
     sequence: int
-    """Tokens of a sequence. Default: that of the model."""
+    """Tokens of a training sequence. Default: that of the model."""
     sequence_parallel: Literal[True, False]
-    """Whether activations between the parts of a layer are sharded over the ranks of a tensor-
-    parallel group: an all-gather and a reduce-scatter in place of each all-reduce. Default:
-    true.
+    """`true` shards activations between the parts of a layer over the ranks of a tensor-parallel
+    group: an all-gather and a reduce-scatter in place of each all-reduce. Default: true.
     """
     stage_layers: list[int]
     """Layers of each stage, in the order of the model, where they are not all alike; with
@@ -4078,26 +4095,26 @@ class JobWorkloadTraining(TypedDict, total=False):
     tp: int
     """Tensor-parallel ranks. Default: 1."""
     tp_algorithms: JobWorkloadChakraAlgorithms
-    """Algorithms of tensor-parallel collectives. Default: {}."""
+    """Algorithms of tensor-parallel collectives, which `algorithms` leaves out. Default: {}."""
     virtual_stages: int
     """Parts of the model at each stage; only with `schedule: interleaved`. Default: 1."""
     zero: Literal[0, 1, 2, 3, "fsdp"]
-    """What is sharded over data-parallel ranks: nothing (0), the state of the optimizer (1),
+    """State that is sharded over data-parallel ranks: nothing (0), that of the optimizer (1),
     gradients too (2), weights too (3; `fsdp` is another word for it). Default: 1.
     """
 
 
 class JobWorkloadInferencePoolsDecode(TypedDict, total=False):
     dp: int
-    """Replicas of the model. Default: 1."""
+    """Replicas of the model in this pool. Default: 1."""
     ep: int
     """Ranks over which the experts of a layer are spread. Default: 1."""
     max_batch: int
     """Requests of a batch, at most. Default: that of the workload."""
     pp: int
-    """Pipeline-parallel ranks. Default: 1."""
+    """Pipeline-parallel ranks: stages of a replica. Default: 1."""
     tp: int
-    """Tensor-parallel ranks. Default: 1."""
+    """Tensor-parallel ranks of a stage. Default: 1."""
 
 
 class JobWorkloadInferencePools(TypedDict, total=False):
@@ -4109,25 +4126,25 @@ class JobWorkloadInferencePools(TypedDict, total=False):
 
 class JobWorkloadInferenceRequestsOutputTokens1(TypedDict, total=False):
     least: int
-    """The least number."""
+    """The least number of tokens."""
     most: int
-    """The largest."""
+    """The largest number of tokens."""
 
 
 class JobWorkloadInferenceRequestsOutputTokens11Point(TypedDict, total=False):
     cumulative: float | str
     """The share of the requests with no more."""
     tokens: int
-    """A number of tokens."""
+    """A number of tokens of a prompt or of an answer."""
 
 
 class JobWorkloadInferenceRequestsOutputTokens11(TypedDict, total=False):
     between: Literal["steps", "lines"]
-    """Whether only the numbers of the points occur, or all between them, along a line. Default:
-    lines.
+    """Numbers of tokens that occur: those of the points alone, or all between them, along a
+    line. Default: lines.
     """
     points: list[JobWorkloadInferenceRequestsOutputTokens11Point]
-    """The points."""
+    """Points of the distribution, in ascending order."""
 
 
 class JobWorkloadInferenceRequests(TypedDict, total=False):
@@ -4136,7 +4153,7 @@ class JobWorkloadInferenceRequests(TypedDict, total=False):
     this or `rate`.
     """
     count: int
-    """Requests in all."""
+    """Requests in all, over all users."""
     output_tokens: int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
     """Tokens of an answer, written in the same way."""
     prompt_tokens: int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
@@ -4155,8 +4172,8 @@ class JobWorkloadInference(TypedDict, total=False):
     algorithms: JobWorkloadChakraAlgorithms
     """Algorithms of all collectives but tensor-parallel ones. Default: {}."""
     assumed_latency: Quantity
-    """What the scheduler assumes of a message over the network beside its bytes at the rate of
-    the NIC, where batches depend on time. Origin: assumed. Default: 5us.
+    """Latency of a message over the network that the scheduler assumes beside its bytes at the
+    rate of the NIC, where batches depend on time. Origin: assumed. Default: 5us.
     """
     batch_tokens: int
     """Tokens of an iteration over a batch, of which prompts get what requests that decode leave;
@@ -4164,12 +4181,12 @@ class JobWorkloadInference(TypedDict, total=False):
     8192.
     """
     check_memory: Literal[True, False]
-    """Whether weights and the keys and values of full batches that do not fit into the memory of
-    the accelerator are refused. Default: true.
+    """`true` refuses a model whose weights, with the keys and values of full batches, do not fit
+    into the memory of the accelerator. Default: true.
     """
     chunked_prefill: Literal[True, False]
-    """Whether an iteration decodes and takes parts of prompts beside; without, it takes whole
-    prompts while there are any, and decodes otherwise. Default: true.
+    """`true` lets an iteration decode and take parts of prompts beside; with `false` it takes
+    whole prompts while there are any, and decodes otherwise. Default: true.
     """
     dp: int
     """Replicas of the model, each with batches of its own. Default: the ranks of the job over
@@ -4202,15 +4219,15 @@ class JobWorkloadInference(TypedDict, total=False):
     precision: Literal["bf16", "fp8"]
     """Numbers of weights, of matrix operators, and of what is sent to experts. Default: bf16."""
     requests: JobWorkloadInferenceRequests
-    """The requests."""
+    """The requests that the model answers."""
     step_overhead: Quantity
-    """What a stage takes before each iteration: the scheduler, and the launch of kernels.
-    Default: 0us.
+    """Time of a stage before each iteration: the scheduler, and the launch of kernels. Default:
+    0us.
     """
     tp: int
     """Tensor-parallel ranks, where one pool has all ranks. Default: 1."""
     tp_algorithms: JobWorkloadChakraAlgorithms
-    """Algorithms of tensor-parallel collectives. Default: {}."""
+    """Algorithms of tensor-parallel collectives, which `algorithms` leaves out. Default: {}."""
 
 
 Job = TypedDict("Job", {
@@ -4248,8 +4265,8 @@ class Limits(TypedDict, total=False):
 
 class Observe(TypedDict, total=False):
     baseline: Literal[True, False]
-    """Whether each measured job is also run alone on the same fabric, for its slowdown beside
-    the others. Default: false.
+    """`true` also runs each measured job alone on the same fabric, for its slowdown beside the
+    others. Default: false.
     """
     capture: list[str | float | bool]
     """Ports, each as `NODE:PORT` or by the name of a NIC, whose frames are captured in both
@@ -4266,7 +4283,7 @@ class Observe(TypedDict, total=False):
     capture_to: Quantity | Literal["none"]
     """Frames are captured until then. Default: none."""
     operations: Literal["auto", True, False]
-    """Whether operations of graphs are recorded one by one, with critical path and exposed
+    """Record of the operations of graphs one by one, with critical path and exposed
     communication, in `operations.parquet`, `critical_path.parquet` and `rank_times.parquet`;
     `auto`: where there are at most 1,000,000 of them in all. Default: auto.
     """
@@ -4288,7 +4305,7 @@ class Observe(TypedDict, total=False):
     neither is known. Default: auto.
     """
     samples: Literal[True, False]
-    """Whether queues and rates are sampled over time. Default: true."""
+    """`true` samples queues and rates over time. Default: true."""
 
 
 class Seeds(TypedDict, total=False):
