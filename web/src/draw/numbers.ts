@@ -33,13 +33,25 @@ const THROUGHPUTS: Unit[] = [
   { name: "MB/s", size: 1e6 },
   { name: "GB/s", size: 1e9 },
 ];
-/** What one of each unit is in the base unit of its kind: ns, bytes, bit/s or B/s. */
-export const SIZES: ReadonlyMap<string, number> = new Map([
-  ...[TIMES, BYTES, RATES, THROUGHPUTS].flat().map(({ name, size }) => [name, size] as const),
-  ["ps", 1e-3], ["us", 1e3], ["min", 60e9], ["h", 3600e9],
-  ["kB", 1e3], ["KB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12],
-  ["Mbps", 1e6], ["Gbps", 1e9], ["Tbps", 1e12], ["Mbit/s", 1e6], ["Gbit/s", 1e9], ["Tbit/s", 1e12],
-]);
+/** All units of one kind, with what one of them is in ns, bytes, bit/s or B/s. */
+const sized = (units: Unit[], more: [string, number][]) => new Map([...units.map(({ name, size }) => [name, size] as const), ...more]);
+
+const KINDS = [
+  sized(TIMES, [["ps", 1e-3], ["us", 1e3], ["min", 60e9], ["h", 3600e9]]),
+  sized(BYTES, [["bytes", 1], ["kB", 1e3], ["KB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]]),
+  sized(RATES, [["Mbps", 1e6], ["Gbps", 1e9], ["Tbps", 1e12], ["Mbit/s", 1e6], ["Gbit/s", 1e9], ["Tbit/s", 1e12]]),
+  sized(THROUGHPUTS, []),
+];
+
+/** What each unit is in ns, bytes, bit/s or B/s. */
+export const SIZES: ReadonlyMap<string, number> = new Map(KINDS.flatMap((kind) => [...kind]));
+
+/** How many of one unit another is; nothing where they measure different things. */
+export function timesOf(unit: string, other: string): number | undefined {
+  const kind = KINDS.find((units) => units.has(unit));
+  const [size, base] = [kind?.get(unit), kind?.get(other)];
+  return size === undefined || base === undefined ? undefined : size / base;
+}
 
 const UNITS: Record<string, Unit[]> = { ns: TIMES, bytes: BYTES, B: BYTES, "bit/s": RATES, "B/s": THROUGHPUTS };
 

@@ -15,7 +15,7 @@ import { TrialChoice } from "../ui/choice";
 import { COMPARED, pick, usePicked } from "../ui/picked";
 import { PictureGroupView } from "../ui/picture";
 import { Plot } from "../ui/plot";
-import { go, href, type Route, useShown } from "../ui/router";
+import { href, type Route, show, useShown } from "../ui/router";
 import { flag, word } from "../ui/view-kinds";
 import { METRICS } from "../views";
 import { alike, comparedLines, signed } from "./compare-rows";
@@ -29,7 +29,7 @@ export function Compare({ route }: { route: Route }) {
   const compared = useLoad(ids.length > 1 && (isReport || ids.length <= COMPARED) ? `compare:${ids.join(",")}` : null, () => api.compare(ids));
   const set = (next: string[]) => {
     pick(next);
-    go(["compare"], { ids: next.join(",") }, true);
+    show({ ids: next.join(",") });
   };
   const one = useLoad(ids.length === 1 ? `trial:${ids[0]}` : null, (signal) => api.trial(ids[0] ?? "", signal));
   const names = new Map([one.data, ...(compared.data?.trials ?? [])].flatMap((row) => (row ? [[String(row.id), row.name]] : [])));
@@ -303,7 +303,7 @@ function Configurations({ data }: { data: Compared }) {
 function Together({ ids }: { ids: string[] }) {
   const [drawn, setOpen] = useShown("together", flag);
   const open = isReport || drawn;
-  const loaded = useLoad(open ? `together:${ids.join(",")}` : null, () => api.comparePictures(ids));
+  const loaded = useLoad(open ? `compare-pictures:${ids.join(",")}` : null, () => api.comparePictures(ids));
   if (open && loaded.data) {
     return loaded.data.map((group) => (
       <section key={group.name}>

@@ -166,7 +166,7 @@ function Head({ sweep }: { sweep: Sweep }) {
 
 /** What sweeps have in common, seed by seed at equal settings. */
 function Together({ ids }: { ids: string }) {
-  const loaded = useLoad(`together:${ids}`, () => api.sweepsTogether(ids));
+  const loaded = useLoad(`sweeps-together:${ids}`, () => api.sweepsTogether(ids));
   const sections = loaded.data?.sections;
   return (
     <Page title="Sweeps side by side" lead="What the sweeps have in common, seed by seed at equal settings; differences are against the first.">

@@ -95,11 +95,14 @@ export function trialColumns(sweeps: readonly SweepDesign[]): TrialColumn[] {
   const designs = new Map(sweeps.map((design) => [design.id, design]));
   const paths = new Map(sweeps.flatMap((design) => design.axes.map((axis) => [axis.path, axis.label || axis.path] as const)));
   const read = new Map(sweeps.flatMap((design) => design.readings.map((one) => [`${one.name}\n${one.unit}`, one] as const)));
+  const alike = (design: SweepDesign) => sweeps.filter((other) => other.name === design.name).length > 1;
+  // Sweeps that were run again have one name, and their trials are not those of one sweep.
+  const titles = new Map(sweeps.map((design) => [design.id, alike(design) ? `${design.name} (${design.id})` : design.name]));
   const swept: Omit<TrialColumn, "section">[] =
     sweeps.length === 0
       ? []
       : [
-          { key: "sweep", label: "Sweep", unit: "", kind: "text", of: (row) => placed(designs, row)?.design.name, say: text },
+          { key: "sweep", label: "Sweep", unit: "", kind: "text", of: (row) => titles.get(placed(designs, row)?.design.id ?? NaN), say: text },
           {
             key: "variant",
             label: "Variant",

@@ -36,6 +36,10 @@ describe("filters of trials", () => {
     assert.equal(testOf(word, "< spray"), undefined);
   });
 
+  it("take no unit of another kind", () => {
+    for (const condition of ["< 10MB", "> 1Gbps", "10us..2MiB"]) assert.equal(testOf(time, condition), undefined, condition);
+  });
+
   it("are read from the address as they were written", () => {
     const filters = [
       { key: "set:a~b|c%", condition: "1us..2us" },
@@ -43,6 +47,7 @@ describe("filters of trials", () => {
     ];
     assert.deepEqual(FILTERS.read(FILTERS.write(filters) ?? ""), filters);
     assert.deepEqual(FILTERS.read("nonsense"), []);
+    assert.deepEqual(FILTERS.read("name~100%"), [{ key: "name", condition: "100%" }]);
     assert.equal(FILTERS.write([]), undefined);
   });
 });

@@ -1,6 +1,6 @@
 /** Conditions by which trials are listed: `jct_ns < 10us`, `size 1MiB..16MiB`, `variant spray`. */
-import { SIZES } from "../draw/numbers";
-import type { Kind } from "../ui/view-kinds";
+import { timesOf } from "../draw/numbers";
+import { decoded, type Kind } from "../ui/view-kinds";
 import type { TrialColumn, Value } from "./trial-columns";
 
 export interface Filter {
@@ -17,7 +17,7 @@ export const FILTERS: Kind<readonly Filter[]> = {
     (given ?? "")
       .split("|")
       .map((part) => /^([^~]+)~(.+)$/.exec(part))
-      .flatMap((found) => (found ? [{ key: decodeURIComponent(found[1] ?? ""), condition: decodeURIComponent(found[2] ?? "") }] : [])),
+      .flatMap((found) => (found ? [{ key: decoded(found[1] ?? ""), condition: decoded(found[2] ?? "") }] : [])),
   write: (filters) => filters.map(({ key, condition }) => `${escaped(key)}~${escaped(condition)}`).join("|") || undefined,
 };
 
@@ -28,8 +28,8 @@ function amount(text: string, unit: string): number | undefined {
   const value = Number((found[1] ?? "").replaceAll(",", ""));
   const given = found[2] ?? "";
   if (given === "" || given === unit) return value;
-  const size = SIZES.get(given) ?? SIZES.get(given.replace(/bps$/i, "b/s"));
-  return size === undefined ? undefined : (value * size) / (SIZES.get(unit) ?? 1);
+  const times = timesOf(given, unit);
+  return times === undefined ? undefined : value * times;
 }
 
 const COMPARED: Record<string, (value: number, bound: number) => boolean> = {
@@ -63,6 +63,6 @@ export function exampleOf({ kind, unit }: Pick<TrialColumn, "kind" | "unit">): s
   if (kind === "text") return "a word, or = text";
   if (unit === "ns") return "< 10us, or 10us..2ms";
   if (unit === "bytes") return ">= 1MiB, or 1MiB..16MiB";
-  if (unit === "bit/s") return ">= 400Gb/s";
+  if (unit === "bit/s" || unit === "Gb/s") return ">= 400Gb/s";
   return "> 5, or 5..10";
 }

@@ -42,7 +42,7 @@ export function TrialPlotView({ rows, columns, picked }: { rows: Row[]; columns:
   const logY = made.log && Math.min(...values) > 0 && Math.max(...values) > 8 * Math.min(...values);
   const axis = { label: y.label, unit: y.unit === "%" || y.unit === "GB/s" ? "" : y.unit };
   const named = y.unit === "%" || y.unit === "GB/s" ? { ...axis, label: `${y.label} (${y.unit})` } : axis;
-  const note = `${count(rows.length, picked ? "picked trial" : "trial")}; median, whiskers from minimum to maximum${made.left > 0 ? `; ${plain(made.left)} lines are left out` : ""}`;
+  const note = `${count(rows.length, picked ? "picked trial" : "trial")}; median, whiskers from minimum to maximum${made.left > 0 ? `; ${plain(made.left)} lines are left out` : ""}${made.bars.length > BARS ? `; the first ${BARS} of ${plain(made.bars.length)} bars` : ""}`;
   return (
     <section aria-label="Plot of trials">
       <div className="controls">

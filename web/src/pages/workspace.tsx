@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useState } from "react";
 import * as api from "../api/client";
 import { useChanges } from "../api/events";
-import { problemOf, type Problem } from "../api/problem";
+import { problemOf, type Problem, Refused } from "../api/problem";
 import { Choice } from "../ui/choice";
 import { count } from "../ui/format";
 import { useLoad, useSettled } from "../ui/load";
@@ -40,7 +40,8 @@ function useTrials(query: { search: string; state: string; tag: string }, sort: 
   const { reload: allAgain } = all;
   const whole = wanted ? all : first;
   return {
-    rows: (wanted && all.data ? all.data.rows : first.data?.rows) ?? NONE,
+    // Until the answer to this search is here, `all` has that to the one before.
+    rows: (wanted && all.data && !all.stale ? all.data.rows : first.data?.rows) ?? NONE,
     total,
     whole: whole.data !== undefined && !whole.stale,
     problem: first.problem ?? all.problem,
@@ -67,7 +68,8 @@ export function Workspace() {
   const isPicked = useMemo(() => new Set(picked), [picked]);
   const settled = useSettled(search, 200);
   const about = useLoad("about", api.about);
-  const designs = useLoad("sweeps:designs", api.sweepDesigns);
+  // The server reads all sweeps for it, so it is asked for seldom.
+  const designs = useLoad("sweeps:designs", api.sweepDesigns, true);
   const { rows, total, whole, problem: refused, refresh } = useTrials({ search: settled, state, tag }, sort);
   useChanges("trial", refresh);
   const { reload: designsAgain } = designs;
@@ -92,7 +94,10 @@ export function Workspace() {
     const gone: string[] = [];
     try {
       for (const id of picked) {
-        await api.remove(id);
+        // One that somebody else has deleted is gone, too.
+        await api.remove(id).catch((error: unknown) => {
+          if (!(error instanceof Refused && error.status === 404)) throw error;
+        });
         gone.push(id);
       }
     } catch (error) {
@@ -130,6 +135,7 @@ export function Workspace() {
         <Columns columns={columns} shown={shown} onChange={setShown} />
       </div>
       {problem ? <Problems problems={[problem]} /> : null}
+      {refused && total !== undefined ? <Problems problems={[refused]} /> : null}
       {asking ? (
         <Confirm
           question={`Delete ${count(picked.length, "trial")}, with all files in their folders?`}

@@ -1,5 +1,5 @@
 /** The value under the pointer on an axis: drawings that share the axis have one cursor. */
-import { useCallback, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useSyncExternalStore } from "react";
 
 const values = new Map<string, number>();
 const listeners = new Set<() => void>();
@@ -20,5 +20,7 @@ export function useCursor(axis: string | undefined): [number | undefined, (value
     },
     [axis],
   );
+  // A plot that goes away under the pointer is not left by it.
+  useEffect(() => () => set(undefined), [set]);
   return [value, set];
 }

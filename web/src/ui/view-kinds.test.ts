@@ -31,6 +31,14 @@ describe("values of a view in the address", () => {
     assert.equal(range.write(null), undefined);
   });
 
+  it("keep very small ranges, and names with commas", () => {
+    for (const span of [{ from: 1e-9, to: 1e-7 }, { from: 0, to: 5e-7 }, { from: -2.5, to: 1e12 }]) assert.deepEqual(range.read(range.write(span) ?? ""), span);
+    const names = list(["name"]);
+    const chosen = ["read:p99, slowest (ns)", "100%"];
+    assert.deepEqual(names.read(names.write(chosen) ?? ""), chosen);
+    assert.deepEqual(names.read("a,100%"), ["a", "100%"]);
+  });
+
   it("are those that a page begins with where the address is wrong", () => {
     assert.equal(word(["queue", "jobs"]).read("other"), "queue");
     assert.equal(number.read("many"), null);

@@ -43,18 +43,27 @@ export function sort(key: string, order: Sort["order"]): Kind<Sort> {
   };
 }
 
+/** The text that was percent-encoded; one that was not, as an address written by hand, is itself. */
+export function decoded(given: string): string {
+  try {
+    return decodeURIComponent(given);
+  } catch {
+    return given;
+  }
+}
+
 /** Names with commas between them; `first` are those that a page begins with. */
 export function list(first: readonly string[] = []): Kind<readonly string[]> {
   return {
-    read: (given) => (given === null ? first : given.split(",").filter(Boolean)),
-    write: (value) => (value.join() === first.join() ? undefined : value.join(",") || ","),
+    read: (given) => (given === null ? first : given.split(",").filter(Boolean).map(decoded)),
+    write: (value) => (value.join() === first.join() ? undefined : value.map((one) => one.replace(/[%,]/g, encodeURIComponent)).join(",") || ","),
   };
 }
 
 /** A stretch of a time or another axis, or all of it. */
 export const range: Kind<Range | null> = {
   read: (given) => {
-    const [, from, to] = /^(-?[\d.e+]+)\.\.(-?[\d.e+]+)$/.exec(given ?? "") ?? [];
+    const [, from, to] = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\.\.(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.exec(given ?? "") ?? [];
     const found = { from: Number(from), to: Number(to) };
     return from !== undefined && Number.isFinite(found.from) && found.from < found.to ? found : null;
   },
