@@ -376,6 +376,8 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await button("Plot").click();
     await page.locator("section[aria-label='Plot of trials'] figure svg").waitFor();
     assert.deepEqual(await barriers(), []);
+    // The address follows the view within a quarter of a second.
+    await page.waitForFunction(() => window.location.hash.includes("plot=1"));
     await page.reload();
     await page.getByText(/^4 trials of \d+/).waitFor();
     await page.locator("section[aria-label='Plot of trials'] figure svg").waitFor();
