@@ -55,7 +55,7 @@ complete: package rustdoc build long determinism studies package-python notebook
 long: $(PYTHON)/installed
 	$(CARGO) test --workspace --no-fail-fast --test walks --test ui -- --ignored
 	$(PYTHON)/bin/cargo-nextest nextest run --workspace --cargo-profile release --run-ignored all --no-fail-fast \
-		-E 'binary(budget) | binary(crafted)'
+		--test-threads 1 -E 'binary(budget) | binary(crafted)'
 
 test-all: ## Run `test` with all random cases, and what is tested before a release: packages, wheel, notebooks, site, long tests
 	TENTER_TEST_CASES=all $(MAKE) test
