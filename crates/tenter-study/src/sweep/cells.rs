@@ -127,6 +127,13 @@ pub(super) fn cells(
     }
 }
 
+/// Returns the values that the points have at an axis. Points have values as settings write them,
+/// so a text may have quotes, which are left off.
+pub(super) fn values_at(points: &[PointValues], axis: usize) -> BTreeSet<&str> {
+    let values = points.iter().map(|point| point[axis].trim_matches('"'));
+    values.collect()
+}
+
 /// Checks that the values at which variants are run occur: a misspelt one would run nothing.
 fn check_only(
     keys: &SweepKeys,
@@ -147,8 +154,7 @@ fn check_only(
             let Some(place) = axes.iter().position(|of| of.name == axis) else {
                 continue;
             };
-            let known = points.iter().map(|point| point[place].trim_matches('"'));
-            let known: BTreeSet<&str> = known.collect();
+            let known = values_at(points, place);
             let unknown = values.iter().find(|value| !known.contains(value.as_str()));
             if let Some(value) = unknown.filter(|_| !is_drawn) {
                 let help = tenter_units::suggestion(value, known.iter().copied());

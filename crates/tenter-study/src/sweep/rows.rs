@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tenter_config::{Named, Written};
 use tenter_units::{Bytes, suggestion};
 
-use super::cells::{NamedAxis, SweepCell};
+use super::cells::{NamedAxis, SweepCell, values_at};
 use super::checks;
 use super::keys::{QuickKeys, ReadingKeys, Sharing, SweepKeys, is_axis, plain};
 use super::published::{Lookup, filled};
@@ -192,12 +192,13 @@ impl<'a> Rows<'a> {
         let mut others = against.iter().flat_map(Against::variants);
         let divisor = others.next().cloned();
         let is_judged = self.judged_variants(reading)?;
+        let (of_points, of_variants) = self.at(reading)?;
         for (place, cell) in self.cells.iter().enumerate() {
             let name = self.variants[cell.variant];
             // A study has no bar for the variant to which the others are compared; a sweep shows
             // its ratio, 1.
             let is_own = divisor.as_deref() == Some(name) && self.keys.published.is_some();
-            if is_own || !self.is_at(reading, cell)? {
+            if is_own || !of_points[cell.point] || !of_variants[cell.variant] {
                 continue;
             }
             let found = self.row_of_cell(reading, cell)?;
@@ -278,10 +279,10 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns true if the reading has a row for the cell, by its keys `at` and `variants`.
-    fn is_at(&self, reading: &ReadingKeys, cell: &SweepCell) -> Result<bool, Wrong> {
-        let name = self.variants[cell.variant];
-        let mut is_at = reading.variants.is_empty() || reading.variants.iter().any(|of| of == name);
+    /// Returns the points and the variants at which the reading has rows, by its keys `at` and
+    /// `variants`: a flag for each.
+    fn at(&self, reading: &ReadingKeys) -> Result<(Vec<bool>, Vec<bool>), Wrong> {
+        let mut of_points = vec![true; self.points.len()];
         for (axis, values) in &reading.at.0 {
             let place = self.axes.iter().position(|of| is_axis(of.name, axis));
             let place = place.ok_or_else(|| {
@@ -291,11 +292,7 @@ impl<'a> Rows<'a> {
                     called(reading)
                 )
             })?;
-            // Points have values as settings write them, so a text may have quotes.
-            let of = |point: &'a [String]| point[place].trim_matches('"');
-            let here = of(&self.points[cell.point]);
-            is_at &= values.iter().any(|value| plain(value) == Some(here));
-            let known: BTreeSet<&str> = self.points.iter().map(|point| of(point)).collect();
+            let known = values_at(self.points, place);
             let is_known =
                 |value: &Written| plain(value).is_some_and(|value| known.contains(value));
             if let Some(unknown) = values.iter().find(|value| !is_known(value)) {
@@ -304,12 +301,18 @@ impl<'a> Rows<'a> {
                     called(reading)
                 )));
             }
+            for (is_at, point) in of_points.iter_mut().zip(self.points) {
+                let here = point[place].trim_matches('"');
+                *is_at &= values.iter().any(|value| plain(value) == Some(here));
+            }
         }
         let unknown = |of: &&String| self.variants.iter().all(|name| name != of);
-        match reading.variants.iter().find(unknown) {
-            Some(of) => Err(self.unknown_variant(reading, of)),
-            None => Ok(is_at),
+        if let Some(of) = reading.variants.iter().find(unknown) {
+            return Err(self.unknown_variant(reading, of));
         }
+        let named = &reading.variants;
+        let is_named = |name: &&str| named.is_empty() || named.iter().any(|of| of == name);
+        Ok((of_points, self.variants.iter().map(is_named).collect()))
     }
 
     /// Returns the cell's published row, if the reading has `row`. Names in braces stand for the
