@@ -4,20 +4,19 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
-use tenter_record::{ComparisonRow, Names, Query};
+use tenter_record::{ComparisonRow, Names};
 use tenter_report::{
-    AskedFolder, AskedRecords, AskedTrial, Beside, FolderTables, Measured, NamedRecord,
-    NamedSummary, add_measured, check_is_trial, comparison_rows, comparison_table, csv,
-    deviation_table, mixed_levels, paired_rows, paired_table, read_summary, read_sweep, remarks,
-    seed_folders,
+    AskedFolder, AskedRecords, AskedTrial, Beside, Measured, NamedRecord, NamedSummary,
+    add_measured, check_is_trial, comparison_rows, comparison_table, csv, deviation_table,
+    mixed_levels, paired_rows, paired_table, read_summary, read_sweep, remarks, seed_folders,
 };
 
 use crate::arguments::{Compare, OutputFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::folders::{Several, refuse_twice, short_name};
+use crate::folders::{Several, refuse_twice, short_names};
 use crate::measured;
-use crate::query::trials_of;
+use crate::query::{ask, parsed, trials_of};
 use crate::trial::{described, incomplete};
 
 /// Explains the columns in a comparison seed by seed.
@@ -36,14 +35,11 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         ));
     }
     let mut trials = Vec::new();
-    for folder in &arguments.trials {
+    for (folder, name) in arguments.trials.iter().zip(short_names(&arguments.trials)) {
         // This error says what the folder holds instead, such as seeds or an unfinished trial.
         check_is_trial(folder).map_err(|error| Failure::input(error.to_string()))?;
         let summary = read_summary(folder).map_err(|error| Failure::input(error.to_string()))?;
-        trials.push(NamedSummary {
-            name: short_name(folder, &arguments.trials),
-            summary,
-        });
+        trials.push(NamedSummary { name, summary });
     }
     let mut rows = comparison_rows(&trials);
     let files = measured::read(&arguments.measured)?;
@@ -80,9 +76,7 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
 /// Compares what trials answer to a query: groups with equal keys are compared, and trials of
 /// several seeds are paired by seed.
 fn by_query(text: &str, arguments: &Compare) -> Result<ExitCode, Failure> {
-    let query: Query = text
-        .parse()
-        .map_err(|problem| Failure::input(format!("{problem}")))?;
+    let query = parsed(text)?;
     let folders = &arguments.trials;
     if folders.len() < 2 {
         return Err(Failure::input(
@@ -93,22 +87,16 @@ fn by_query(text: &str, arguments: &Compare) -> Result<ExitCode, Failure> {
     let has_seeds = |folder: &PathBuf| seed_folders(folder).is_ok_and(|seeds| !seeds.is_empty());
     let are_paired_by_seed = folders.iter().any(has_seeds);
     let (mut asked, mut summaries) = (Vec::new(), Vec::new());
-    for folder in folders {
+    for (folder, name) in folders.iter().zip(short_names(folders)) {
         if read_sweep(folder).is_ok_and(|sweep| sweep.is_some()) {
             return Err(Failure::input(format!(
                 "{} holds a sweep, whose readings are compared without `--query`; give the sweep a reading with the query",
                 folder.display()
             )));
         }
-        let name = short_name(folder, folders);
         let mut trials = Vec::new();
         for trial in trials_of(std::slice::from_ref(folder))? {
-            let failed = |error: String| Failure::input(format!("{}: {error}", trial.display()));
-            let summary = read_summary(&trial).map_err(|error| failed(error.to_string()))?;
-            let answer = arguments.allowance.within(|budget| {
-                let answer = query.ask(&FolderTables(&trial), budget);
-                answer.map_err(|error| failed(error.to_string()))
-            })?;
+            let (summary, answer) = ask(&query, &trial, arguments.allowance)?;
             trials.push(AskedTrial {
                 // Single trials stand beside each other whatever their seeds are.
                 seed: if are_paired_by_seed { summary.seed } else { 0 },

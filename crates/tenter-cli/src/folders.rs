@@ -1,6 +1,6 @@
 //! Folders with several trials: sweeps, and runs over several seeds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tenter::{Scenario, Trial, read_trial, run_budget};
@@ -30,7 +30,7 @@ impl Several {
     /// # Errors
     /// If only some folders hold sweeps or trials of seeds, or if one is damaged.
     pub(crate) fn read(folders: &[PathBuf]) -> Result<Option<Several>, Failure> {
-        let names = || folders.iter().map(|folder| short_name(folder, folders));
+        let names = || short_names(folders).into_iter();
         let sweeps = of_each(folders, read_sweep)?;
         let seeds = of_each(folders, read_seeds)?;
         if let Some(sweeps) = all(&sweeps) {
@@ -214,31 +214,38 @@ fn all<T: Clone>(found: &[Option<T>]) -> Option<Vec<T>> {
     found.iter().cloned().collect()
 }
 
-/// Returns as many of a path's last parts as tell it from all others: `two`, or `a/two` beside
-/// `b/two`.
-pub(crate) fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
+/// Names each path by as many of its last parts as tell it from all others: `two`, or `a/two`
+/// beside `b/two`.
+pub(crate) fn short_names(paths: &[PathBuf]) -> Vec<String> {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let named = |path: &Path| match path.file_name() {
-        // A link keeps its own name.
-        Some(name) => whole(path).with_file_name(name),
+    let named = paths.iter().map(|path| match path.file_name() {
+        // A link keeps its own name. A path of one part has an empty parent.
+        Some(name) => whole(&Path::new(".").join(path).with_file_name("")).join(name),
         // `.` and `..` have no name of their own.
         None => whole(path),
-    };
-    let own = named(folder);
-    let tail = |path: &Path, parts: usize| -> PathBuf {
-        let skipped = path.components().count().saturating_sub(parts);
-        path.components().skip(skipped).collect()
-    };
-    let others = all.iter().map(|other| named(other.as_ref()));
-    let others: Vec<PathBuf> = others.filter(|other| *other != own).collect();
-    let most = own.components().count();
-    let is_alone = |parts: &usize| {
-        others
-            .iter()
-            .all(|other| tail(other, *parts) != tail(&own, *parts))
-    };
-    let parts = (1..most).find(is_alone).unwrap_or(most);
-    tail(&own, parts).to_string_lossy().into_owned()
+    });
+    let wholes: Vec<PathBuf> = named.collect();
+    let mut names = vec![None; wholes.len()];
+    for parts in 1.. {
+        let tail = |path: &PathBuf| -> PathBuf {
+            let skipped = path.components().count().saturating_sub(parts);
+            path.components().skip(skipped).collect()
+        };
+        let mut alike: BTreeMap<PathBuf, BTreeSet<&PathBuf>> = BTreeMap::new();
+        for path in &wholes {
+            alike.entry(tail(path)).or_default().insert(path);
+        }
+        for (name, path) in names.iter_mut().zip(&wholes) {
+            let tail = tail(path);
+            if name.is_none() && (alike[&tail].len() == 1 || tail == *path) {
+                *name = Some(tail.to_string_lossy().into_owned());
+            }
+        }
+        if names.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    names.into_iter().flatten().collect()
 }
 
 /// Rejects a folder that is named twice, which would be two trials with one name.
@@ -252,4 +259,22 @@ pub(crate) fn refuse_twice(folders: &[PathBuf]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_long_as_they_must_be() {
+        let names =
+            |paths: &[&str]| short_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(
+            names(&["a/two", "b/two", "b/three"]),
+            ["a/two", "b/two", "three"]
+        );
+        assert_eq!(names(&["x/a/two", "y/a/two"]), ["x/a/two", "y/a/two"]);
+        // One path has one name, however often it is given.
+        assert_eq!(names(&["a/two", "a/two", "one"]), ["two", "two", "one"]);
+    }
 }

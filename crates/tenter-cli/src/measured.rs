@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tenter_report::{Measured, collective_of_program};
 
 use crate::failure::Failure;
-use crate::folders::short_name;
+use crate::folders::short_names;
 
 /// Longest file that is read, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
@@ -14,8 +14,8 @@ const BYTES_MAX: u64 = 64 << 20;
 /// Reads measurement files. A table with several operations gives one result for each.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
-    for path in paths {
-        all.extend(read_one(path, &short_name(path, paths))?);
+    for (path, name) in paths.iter().zip(short_names(paths)) {
+        all.extend(read_one(path, &name)?);
     }
     Ok(all)
 }

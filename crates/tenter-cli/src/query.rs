@@ -1,38 +1,30 @@
 //! `tenter query`: answers a query over trials' tables.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenter::Summary;
-use tenter_record::Query;
+use tenter_record::{Answer, Query, QueryProblem};
 use tenter_report::{
     FolderTables, NamedAnswer, NamedSummary, answer_columns, answer_csv, answer_rows, answer_table,
     check_is_trial, read_summary, remarks, seed_folders,
 };
 
-use crate::arguments::{Asked, OutputFormat};
+use crate::arguments::{Allowance, Asked, OutputFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::folders::short_name;
+use crate::folders::short_names;
 use crate::trial::{described, incomplete};
 
 pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
     let (text, folders) = arguments.words.split_last().unzip();
     let text = text.and_then(|text| text.to_str()).unwrap_or_default();
-    let query: Query = text
-        .parse()
-        .map_err(|problem| Failure::input(format!("{problem}")))?;
+    let query = parsed(text)?;
     let folders = trials_of(folders.unwrap_or_default())?;
     let mut summaries = Vec::new();
     let mut answers = Vec::new();
-    for folder in &folders {
-        let failed = |error: String| Failure::input(format!("{}: {error}", folder.display()));
-        let summary: Summary = read_summary(folder).map_err(|error| failed(error.to_string()))?;
-        let name = short_name(folder, &folders);
-        let answer = arguments.allowance.within(|budget| {
-            let answer = query.ask(&FolderTables(folder), budget);
-            answer.map_err(|error| failed(error.to_string()))
-        })?;
+    for (folder, name) in folders.iter().zip(short_names(&folders)) {
+        let (summary, answer) = ask(&query, folder, arguments.allowance)?;
         answers.push(NamedAnswer {
             trial: name.clone(),
             answer,
@@ -52,6 +44,27 @@ pub(crate) fn query(arguments: &Asked) -> Result<ExitCode, Failure> {
         OutputFormat::Json => print(&document(text, &folders, &summaries, &answers)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Parses a query; the error shows the place in it.
+pub(crate) fn parsed(text: &str) -> Result<Query, Failure> {
+    let query = text.parse();
+    query.map_err(|problem: QueryProblem| Failure::input(problem.to_string()))
+}
+
+/// Returns a trial's summary and its answer to a query, within the allowance.
+pub(crate) fn ask(
+    query: &Query,
+    folder: &Path,
+    allowance: Allowance,
+) -> Result<(Summary, Answer), Failure> {
+    let failed = |error: String| Failure::input(format!("{}: {error}", folder.display()));
+    let summary = read_summary(folder).map_err(|error| failed(error.to_string()))?;
+    let answer = allowance.within(|budget| {
+        let answer = query.ask(&FolderTables(folder), budget);
+        answer.map_err(|error| failed(error.to_string()))
+    })?;
+    Ok((summary, answer))
 }
 
 /// Lists the trials in folders, some of which may hold several seeds.

@@ -16,7 +16,7 @@ use tenter_study::{Answers, StudyAnswer};
 use crate::arguments::{Report as Arguments, TextFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
-use crate::folders::{Several, refuse_twice, short_name};
+use crate::folders::{Several, refuse_twice, short_names};
 use crate::measured;
 
 pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -70,11 +70,8 @@ fn of_trials(arguments: &Arguments, budget: &Budget) -> Result<Report, Failure> 
     let trials: Result<Vec<_>, _> = trials.collect();
     let trials = trials.map_err(|error| Failure::input(error.to_string()))?;
     // Trials of several runs may lie in folders of one name.
-    let names = arguments.folders.iter();
-    let names = names.map(|folder| short_name(folder, &arguments.folders));
-    let trials = names
-        .zip(trials)
-        .map(|(name, data)| NamedTrial { name, data });
+    let trials = short_names(&arguments.folders).into_iter().zip(trials);
+    let trials = trials.map(|(name, data)| NamedTrial { name, data });
     let trials: Vec<NamedTrial> = trials.collect();
     if arguments.measured.is_empty() {
         return Ok(report_of_trials(trials, None)?);
