@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::sweeps::{SweepAxisBody, axis, results};
+use super::sweeps::{SweepAxisBody, axis, record_of};
 use crate::error::ApiError;
 use crate::state::{Shared, apart};
 
@@ -38,7 +38,7 @@ pub(crate) async fn designs(State(app): State<Shared>) -> Result<Json<Vec<SweepD
     apart(move || {
         let sweeps = app.workspace.sweeps()?.into_iter();
         let designs = sweeps.map(|sweep| {
-            let (record, _) = results(&sweep, &[]);
+            let record = record_of(&sweep, &[]);
             let readings = record.readings.iter().map(|reading| SweepDesignReading {
                 name: reading.name.clone(),
                 unit: reading.unit.clone(),

@@ -1,6 +1,7 @@
 //! Routes for sweeps: queue, list, show, compare, cancel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Json;
@@ -218,18 +219,30 @@ pub(crate) async fn show(
     apart(move || Ok(Json(body(&app, &found(&app, id)?)?))).await
 }
 
-/// Returns a sweep's record: from its folder when it has ended, else from the trials that have run
-/// so far.
-pub(super) fn results(
-    sweep: &WorkspaceSweep,
-    measured: &[Measured],
-) -> (SweepRecord, Option<StudyAnswer>) {
-    let folder = sweep.folder.as_deref();
+/// Returns the record in the sweep's folder, with the folder, if the sweep has ended.
+fn ended(sweep: &WorkspaceSweep) -> Option<(SweepRecord, &Path)> {
     // The folder may still have the files of an earlier run of the same sweep.
     let is_over = !matches!(sweep.state, TrialState::Queued | TrialState::Running);
-    let folder = folder.filter(|_| is_over);
-    if let Some(record) = folder.and_then(|folder| read_sweep(folder).ok().flatten()) {
-        let answers = folder.and_then(|folder| read_answers(folder).ok().flatten());
+    let folder = sweep.folder.as_deref().filter(|_| is_over)?;
+    Some((read_sweep(folder).ok().flatten()?, folder))
+}
+
+/// Returns a sweep's record: from its folder when it has ended, else from the trials that have run
+/// so far.
+pub(super) fn record_of(sweep: &WorkspaceSweep, measured: &[Measured]) -> SweepRecord {
+    ended(sweep).map_or_else(
+        || match sweep_of(&sweep.description, &sweep.scenario) {
+            Ok(run) => run.sweep().record(measured),
+            Err(_) => SweepRecord::default(),
+        },
+        |(record, _)| record,
+    )
+}
+
+/// Returns a sweep's record as [`record_of`] does, and its answer.
+fn results(sweep: &WorkspaceSweep, measured: &[Measured]) -> (SweepRecord, Option<StudyAnswer>) {
+    if let Some((record, folder)) = ended(sweep) {
+        let answers = read_answers(folder).ok().flatten();
         let answer = answers.and_then(|answers| answers.studies.into_iter().next());
         return (record, answer);
     }
@@ -313,12 +326,10 @@ impl SweepBody {
 
 pub(super) fn axis(record: &SweepRecord, place: usize) -> SweepAxisBody {
     let axis = &record.axes[place];
-    let mut values: Vec<String> = Vec::new();
-    for point in &record.points {
-        if let Some(value) = point.get(place).filter(|value| !values.contains(value)) {
-            values.push(value.clone());
-        }
-    }
+    let mut known = BTreeSet::new();
+    let values = record.points.iter().filter_map(|point| point.get(place));
+    let values = values.filter(|value| known.insert(*value)).cloned();
+    let values: Vec<String> = values.collect();
     let (numbers, unit) = axis_numbers(&values).unzip();
     SweepAxisBody {
         path: axis.path.clone(),
@@ -400,7 +411,7 @@ pub(crate) async fn together(
         let mut records = Vec::new();
         for id in numbers(&asked.ids)? {
             let sweep = found(&app, id)?;
-            let (record, _) = results(&sweep, &[]);
+            let record = record_of(&sweep, &[]);
             let name = format!("{} ({id})", sweep.name);
             records.push(NamedRecord { name, record });
         }
