@@ -44,9 +44,8 @@ export function plotOf(rows: readonly Row[], x: TrialColumn, y: TrialColumn, by:
     if (values) values.push(value);
     else line.set(at, [value]);
   }
-  const named = [...found].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
-  const shown = named.slice(0, SERIES);
   const order = (a: string | number, b: string | number) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+  const shown = [...found].sort(([a], [b]) => order(a, b)).slice(0, SERIES);
   const marks = shown.flatMap(([name, line]) =>
     [...line].sort(([a], [b]) => order(a, b)).map(([at, values]): Mark => {
       const sorted = values.sort((a, b) => a - b);

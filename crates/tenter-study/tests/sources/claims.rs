@@ -58,7 +58,7 @@ pub(crate) struct Source {
     pub(crate) title: String,
     /// Who has published it, and when.
     pub(crate) by: String,
-    /// Whether it is one of the five on fabrics and their tests, which are counted together.
+    /// True for the five sources on fabrics and their tests, which are counted together.
     #[serde(default)]
     pub(crate) on_fabrics: bool,
     #[serde(rename = "claim")]

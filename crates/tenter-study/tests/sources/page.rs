@@ -245,14 +245,7 @@ fn misses(page: &mut String, claims: &Claims, all: &[Recorded]) {
             let missing: Vec<&CaseAnswer> = missing
                 .filter(|row| row.verdict == Verdict::Miss && is_here(row))
                 .collect();
-            let published: Vec<_> = missing
-                .iter()
-                .filter_map(|row| row.published.as_ref())
-                .collect();
-            let measured: Vec<_> = missing
-                .iter()
-                .filter_map(|row| row.measured.as_ref())
-                .collect();
+            let [published, measured] = ranges(&missing);
             let mut kinds: Vec<String> = Vec::new();
             for row in &missing {
                 let kind = row.gate.words(row.origin);
@@ -267,8 +260,8 @@ fn misses(page: &mut String, claims: &Claims, all: &[Recorded]) {
                 rows.label(),
                 missing.len(),
                 kinds.join(" and "),
-                range(&published),
-                range(&measured),
+                published,
+                measured,
                 miss.because,
             );
         }
@@ -356,6 +349,19 @@ fn found<'a>(rows: &Rows, all: &'a [Recorded]) -> Vec<&'a CaseAnswer> {
     found
 }
 
+/// The ranges of the published and of the measured values.
+fn ranges(rows: &[&CaseAnswer]) -> [String; 2] {
+    let published: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row.published.as_ref())
+        .collect();
+    let measured: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row.measured.as_ref())
+        .collect();
+    [range(&published), range(&measured)]
+}
+
 fn link(study: &str) -> String {
     format!("[`{study}`](../studies/{study}/README.md)")
 }
@@ -374,24 +380,18 @@ fn lines(page: &mut String, claim: &Claim, claims: &Claims, all: &[Recorded]) {
         for (label, found) in by_metric(rows, &found(rows, all)) {
             // Variants that are shown beside the judged one are not what the verdict is about.
             let any = found.iter().any(|row| row.band.is_some());
-            let meant: Vec<_> = found
+            let meant: Vec<&CaseAnswer> = found
                 .iter()
+                .copied()
                 .filter(|row| !any || row.band.is_some())
                 .collect();
-            let published: Vec<_> = meant
-                .iter()
-                .filter_map(|row| row.published.as_ref())
-                .collect();
-            let measured: Vec<_> = meant
-                .iter()
-                .filter_map(|row| row.measured.as_ref())
-                .collect();
+            let [published, measured] = ranges(&meant);
             let _ = writeln!(
                 page,
                 "| {place} | {said} | {}: {label} | {} | {} | {} |",
                 link(&rows.study),
-                range(&published),
-                range(&measured),
+                published,
+                measured,
                 verdict(&found, &how::in_words(claims, of, &found)),
             );
             (place, said) = ("", "");
