@@ -38,17 +38,16 @@ pub struct CreditFacts {
 /// Returns the values for a credit-based fabric; `None` for any other.
 pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     let spec = plan.credit.as_ref()?;
-    let links = plan.links.all();
-    let links: Vec<_> = links.map(|(end, link)| (end, link.paused)).collect();
+    let links = || plan.links.all().map(|(end, link)| (end, &link.paused));
     let needed = |link: &PausedLink| spec.needed_bytes(link);
-    let (end, link) = links.iter().max_by_key(|(_, link)| needed(link))?;
+    let (end, link) = links().max_by_key(|(_, link)| needed(link))?;
     let round_trip = spec.round_trip(link);
     let bits = u128::from(link.rate.bits_per_second()) * u128::from(round_trip.ps());
     let lane_blocks = spec.lane_blocks();
     let lane_bytes = u64::from(lane_blocks) * u64::from(CREDIT_BLOCK_BYTES);
     let classes = plan.switches.usual.classes.iter();
     let lanes: Vec<u8> = classes.map(|class| class.class).collect();
-    let short = links.iter().filter(|(_, link)| needed(link) > lane_bytes);
+    let short = links().filter(|(_, link)| needed(link) > lane_bytes);
     Some(CreditFacts {
         port_bytes: lane_bytes * lanes.len() as u64,
         lanes,
@@ -62,7 +61,7 @@ pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
         round_trip_bytes: (bits / 8_000_000_000_000) as u64,
         needed_bytes: needed(link),
         short_links: short.count() as u64,
-        links: links.len() as u64,
+        links: links().count() as u64,
     })
 }
 

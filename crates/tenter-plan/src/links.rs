@@ -99,14 +99,18 @@ impl Found {
     fn add_node(&mut self, incoming: impl IntoIterator<Item = IncomingLink>) {
         let mut row: Vec<(u16, u32)> = Vec::new();
         for link in incoming {
+            // Most links are like the one before, and hashing takes longer than comparing.
+            if let Some((ports, last)) = row.last_mut()
+                && self.links.kinds[*last as usize] == link
+            {
+                *ports += 1;
+                continue;
+            }
             let kind = *self.kinds.entry(link).or_insert_with(|| {
                 self.links.kinds.push(link);
                 self.links.kinds.len() as u32 - 1
             });
-            match row.last_mut() {
-                Some((ports, last)) if *last == kind => *ports += 1,
-                _ => row.push((1, kind)),
-            }
+            row.push((1, kind));
         }
         let rows = &mut self.links.rows;
         let number = *self.rows.entry(row).or_insert_with_key(|row| {

@@ -284,6 +284,8 @@ impl Switched {
         let is_watched = watchdog.is_some();
         let faults = bound.faults.as_ref();
         check_together(&around, switching, switches.as_ref(), is_watched, faults);
+        // The checks have passed over all links, too.
+        findings.go_over(around.topology)?;
         let (switches, links) = switches.unzip();
         let impaired = bound.impaired.as_deref();
         let (switches, signals) = add_signals(&around, switches, told, impaired, switching)?;

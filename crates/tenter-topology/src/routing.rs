@@ -33,6 +33,9 @@ enum Cables<'s> {
     Some,
 }
 
+/// Work units for each cable to find the neighbours of all switches.
+const CABLE_UNITS: u64 = 20;
+
 /// A host's position in the routing table.
 #[derive(Clone, Copy, Debug)]
 struct HostPlace {
@@ -84,6 +87,7 @@ impl Routing {
         let size = Size::of(topology);
         size.may_route(budget)?;
         let mut routing = Routing::attach(topology)?;
+        routing.counted(budget, topology.cables.len() as u64 * CABLE_UNITS)?;
         let graph = SwitchGraph::of(topology);
         let groups = routing.groups;
         routing.table = vec![PortList::default(); graph.switches() * groups];

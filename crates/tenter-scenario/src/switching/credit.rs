@@ -1,7 +1,6 @@
 //! `fabric.switching` with `kind: credit-based`: its checks, and how NICs adapt to it.
 
 use tenter_endpoint::NicSpec;
-use tenter_net::headroom::PausedLink;
 use tenter_net::{
     CREDIT_BLOCK_BYTES, CREDIT_MAX_BYTES, ClassSpec, CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL,
 };
@@ -91,12 +90,13 @@ fn check_size(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
         let help = "counters here have more bits; give `128KiB` or less for those of the standard";
         warnings.note(PATH, message, help);
     }
-    let short = links(around).max_by_key(|(_, link)| spec.needed_bytes(link));
-    let Some((name, link)) = short else {
+    let links = around.links.all().map(|(end, link)| (end, link.paused));
+    let Some((end, link)) = links.max_by_key(|(_, link)| spec.needed_bytes(link)) else {
         return;
     };
     let needed = spec.needed_bytes(&link);
     if needed > spec.lane_bytes {
+        let name = around.topology.port_name(end.node, end.port);
         let message = format!(
             "`fabric.switching.lane_buffer` is {} bytes, and the link into {name} may need {needed} to keep its rate: {} pass until the credit for a frame is back",
             spec.lane_bytes,
@@ -105,10 +105,4 @@ fn check_size(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
         let help = "give it more, or let it be: one lane then gets less than the rate";
         warnings.note(PATH, message, help);
     }
-}
-
-/// Returns each link with the name of the port that it leads to.
-fn links(around: &Around<'_>) -> impl Iterator<Item = (String, PausedLink)> {
-    let links = around.links.all();
-    links.map(|(end, link)| (around.topology.port_name(end.node, end.port), link.paused))
 }
