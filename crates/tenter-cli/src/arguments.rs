@@ -104,6 +104,7 @@ impl Arguments {
             None
             | Some(
                 Command::Schema
+                | Command::RunOrders
                 | Command::Completions { .. }
                 | Command::Man { .. }
                 | Command::Licenses,
@@ -154,6 +155,9 @@ pub(crate) enum Command {
     Agent(Box<Agent>),
     /// Open the workspace in a browser: configure, run, watch, compare and keep trials
     Ui(Ui),
+    /// Run the trials that another `tenter` orders on standard input
+    #[command(hide = true)]
+    RunOrders,
     /// Print the completions of a shell for this command, for its start-up file
     Completions {
         /// Shell that the script is for

@@ -31,6 +31,7 @@ mod lab_counters;
 mod lab_plan;
 mod measured;
 mod new;
+mod orders;
 mod paint;
 mod presets;
 mod progress;
@@ -57,6 +58,13 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 use exit::ExitCode;
 use failure::Failure;
+
+/// Runs the command as [`run`] does, in the program `tenter` itself, which calls itself to run
+/// trials in processes of their own.
+pub fn run_program(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    orders::is_own_program();
+    run(arguments)
+}
 
 /// Runs the command and returns its exit code. `arguments` begin with the program's name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -114,6 +122,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         #[cfg(target_os = "linux")]
         Some(Command::Agent(arguments)) => lab::agent(&arguments),
         Some(Command::Ui(arguments)) => ui::ui(&arguments),
+        Some(Command::RunOrders) => orders::run_orders(),
         Some(Command::Completions { shell }) => Ok(shell::completions(shell)),
         Some(Command::Man { folder }) => shell::manual(&folder),
         Some(Command::Licenses) => {

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(tenter_cli::run(std::env::args_os()))
+    ExitCode::from(tenter_cli::run_program(std::env::args_os()))
 }

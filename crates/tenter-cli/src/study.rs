@@ -17,8 +17,8 @@ use crate::arguments::{
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::on_interrupt;
-use crate::study_table;
 use crate::sweep::Terminal;
+use crate::{orders, study_table};
 
 /// Runs the subcommand of `tenter study`.
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -133,7 +133,10 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     for study in &studies {
         let started = Instant::now();
         let settings = arguments.settings.iter();
-        let run = settings.fold(study.run(arguments.output.clone()), SweepRun::with_setting);
+        let run = study
+            .run(arguments.output.clone())
+            .in_processes(orders::program());
+        let run = settings.fold(run, SweepRun::with_setting);
         let run = run
             .threads(arguments.threads.count)
             .workers(arguments.workers.unwrap_or(1).into());

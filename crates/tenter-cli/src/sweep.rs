@@ -24,7 +24,7 @@ use crate::exit::ExitCode;
 use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::{on_interrupt, say_kept};
-use crate::{source, study_table};
+use crate::{orders, source, study_table};
 
 /// Failed trials that are reported one by one; the rest are counted.
 const FAILURES_SHOWN: usize = 10;
@@ -42,6 +42,7 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .retry_failed(arguments.retry_failed)
         .force(arguments.force)
         .limits(arguments.allowance.limits())
+        .in_processes(orders::program())
         .only(&arguments.only)?;
     if let Some(fidelity) = arguments.fidelity {
         run = run.with_setting(source::fidelity(fidelity)?);
@@ -116,7 +117,7 @@ fn queue(run: &SweepRun, arguments: &SweepOf) -> Result<ExitCode, Failure> {
 
 /// Runs trials from a queue until none is left for this worker.
 fn work(arguments: &Worker) -> Result<ExitCode, Failure> {
-    let mut worker = SweepWorker::new(&arguments.ledger);
+    let mut worker = SweepWorker::new(&arguments.ledger).in_processes(orders::program());
     if let Some(workers) = arguments.workers {
         worker = worker.workers(workers.into());
     }

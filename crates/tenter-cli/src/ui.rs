@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
-use tenter::Limits;
+use tenter::{Limits, confinement_gaps};
 use tenter_server::{Options, Server, openapi};
 
 use crate::arguments::Ui;
@@ -27,6 +27,7 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
         no_token: arguments.no_token,
         jobs: usize::from(arguments.jobs),
         threads: arguments.threads.count,
+        program: crate::orders::program(),
         check: Limits {
             time: arguments.max_time,
             memory: arguments.max_memory,
@@ -38,6 +39,9 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
         "workspace  {}\npage       {url}\nCtrl-C ends it; a trial that runs then keeps what it has.\n",
         arguments.folder.display()
     ));
+    for gap in confinement_gaps() {
+        say(&format!("note: {gap}\n"));
+    }
     if arguments.listen.is_unspecified() {
         print("From another machine: the same with the name or the address of this one.\n");
     }

@@ -132,6 +132,30 @@ fn kills() -> usize {
 }
 
 #[test]
+fn a_trial_that_ends_its_process_is_a_failure_and_the_others_go_on() {
+    let folder = Folder::new("fault", 2);
+    let mut command = folder.command("sweep.yaml -o out --format json --workers 2");
+    let output = command.env("TENTER_PLANTED_FAULT", "abort@ecmp").output();
+    let output = output.expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let failures = answer["failures"].as_array().expect("a list");
+    assert_eq!(failures.len(), 4, "{answer}");
+    for failure in failures {
+        let why = failure["error"].as_str().expect("a text");
+        assert!(
+            why.contains("the process of this trial has aborted"),
+            "{why}"
+        );
+    }
+    assert_eq!(trials(&folder.0.join("out"), "done").len(), 4);
+    // Without the fault the same command has them run.
+    let answer = folder.json("sweep.yaml -o out --retry-failed");
+    assert_eq!(answer["failures"].as_array().map(Vec::len), Some(0));
+    assert_eq!(trials(&folder.0.join("out"), "done").len(), 8);
+}
+
+#[test]
 fn a_sweep_that_is_killed_at_any_moment_goes_on_where_it_was() {
     let kills = kills();
     let folder = Folder::new("killed", 8 * kills);

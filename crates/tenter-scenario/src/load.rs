@@ -80,6 +80,13 @@ impl Loaded {
         lists.chain(graphs)
     }
 
+    /// Returns the memory that these files take, in bytes; graphs are about as long when written.
+    pub fn bytes_beside(&self) -> u64 {
+        let lists = self.lists.iter().map(|(_, bytes)| bytes.len() as u64);
+        let graphs = self.graphs.iter().map(|(_, graph)| graph.size_bytes());
+        lists.chain(graphs).sum()
+    }
+
     /// Returns these files with their bytes. Each call writes out the graphs, which may be long.
     pub fn beside(&self) -> Vec<(String, Vec<u8>)> {
         let files = self.files_beside();

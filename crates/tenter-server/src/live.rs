@@ -47,11 +47,15 @@ impl Live {
         self.plan.get()
     }
 
+    /// True while a client watches.
+    pub(crate) fn is_watched(&self) -> bool {
+        held(&self.asked).is_some_and(|asked| asked.elapsed() < WATCHED)
+    }
+
     /// Receives a batch of samples, in time order; keeps those at the last instant if a client
     /// watches.
     pub(crate) fn samples(&self, rows: &[SampleRow]) {
-        let is_watched = held(&self.asked).is_some_and(|asked| asked.elapsed() < WATCHED);
-        let Some(last) = rows.last().filter(|_| is_watched) else {
+        let Some(last) = rows.last().filter(|_| self.is_watched()) else {
             return;
         };
         // A batch may cover several instants; only the last one is shown.

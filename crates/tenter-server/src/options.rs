@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-use tenter::{Bytes, CHECK_TIME, Limits, usual_threads};
+use tenter::{Bytes, CHECK_TIME, Limits, TrialProgram, usual_threads};
 
 /// Options for the workspace server, as `tenter ui` sets them.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Options {
     pub jobs: usize,
     /// Maximum number of threads per trial.
     pub threads: u16,
+    /// Program whose processes run the trials; without one they run in the server's.
+    pub program: Option<TrialProgram>,
     /// Memory and time limits for a request that resolves a scenario or reads a trial.
     pub check: Limits,
 }
@@ -37,6 +39,7 @@ impl Default for Options {
             no_token: false,
             jobs: 1,
             threads: usual_threads(),
+            program: None,
             check: Limits {
                 memory: CHECK_MEMORY,
                 time: CHECK_TIME,

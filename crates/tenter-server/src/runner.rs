@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use tenter::{
-    Control, Error, Observer, QueuedTrial, Resource, Run, Running as At, Trial, check_budget,
-    machine_limits, reserve_memory,
+    Control, Error, Observer, Plan, QueuedTrial, Resource, Running as At, TrialAnswer, TrialOrder,
+    TrialProcess, check_budget, machine_limits, reserve_memory,
 };
 use tenter_record::{SampleRow, SinkError};
 use tenter_report::claim_free_folder;
@@ -27,10 +27,11 @@ const NOTE_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs queued trials until the server ends.
 pub(crate) fn run(app: &Shared) {
+    let mut process = app.options.program.clone().map(TrialProcess::new);
     while !app.is_closing() {
         match app.take(PATIENCE) {
             Ok(Some((queued, running))) => {
-                carry_out(app, &queued, &running);
+                carry_out(app, &queued, &running, process.as_mut());
                 app.left(queued.id);
             }
             Ok(None) => {}
@@ -41,9 +42,14 @@ pub(crate) fn run(app: &Shared) {
 }
 
 /// Runs one trial and notes the outcome in the ledger.
-fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
+fn carry_out(
+    app: &Shared,
+    queued: &QueuedTrial,
+    running: &Arc<Running>,
+    process: Option<&mut TrialProcess>,
+) {
     told_trial(app, queued.id);
-    let simulated = simulate(app, queued, running).transpose();
+    let simulated = simulate(app, queued, running, process).transpose();
     let noted = match simulated {
         // A trial that did not start goes back to the queue, and the next server runs it. If the
         // user cancelled it, it is cancelled there.
@@ -62,17 +68,25 @@ fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
     told_trial(app, queued.id);
 }
 
-fn ended(app: &App, queued: &QueuedTrial, simulated: Result<Trial, Error>) -> Result<(), Error> {
-    match simulated {
-        Ok(trial) if trial.was_cancelled() && app.is_closing() => {
-            app.workspace
-                .interrupted(queued.id, trial.plan(), trial.summary())
+fn ended(
+    app: &App,
+    queued: &QueuedTrial,
+    simulated: Result<(Plan, TrialAnswer), Error>,
+) -> Result<(), Error> {
+    let (plan, answer) = match simulated {
+        Ok(simulated) => simulated,
+        Err(error) => return app.workspace.failed(queued.id, &error.to_string()),
+    };
+    match (answer.summary(), answer.failure()) {
+        (Some(summary), _) if answer.was_stopped() && app.is_closing() => {
+            app.workspace.interrupted(queued.id, &plan, summary)
         }
-        Ok(trial) => app
-            .workspace
-            .ended(queued.id, trial.plan(), trial.summary())
-            .map(drop),
-        Err(error) => app.workspace.failed(queued.id, &error.to_string()),
+        (Some(summary), _) => app.workspace.ended(queued.id, &plan, summary).map(drop),
+        (None, Some(why)) => app.workspace.failed(queued.id, why),
+        (None, None) => {
+            let why = "it did not end when it was stopped, and its process was ended";
+            app.workspace.failed(queued.id, why)
+        }
     }
 }
 
@@ -82,7 +96,8 @@ fn simulate(
     app: &Shared,
     queued: &QueuedTrial,
     running: &Arc<Running>,
-) -> Result<Option<Trial>, Error> {
+    process: Option<&mut TrialProcess>,
+) -> Result<Option<(Plan, TrialAnswer)>, Error> {
     // The scenario was checked when it was queued, under the limits of requests. Here it may use
     // the whole machine; the budget only lets a cancelled trial end early.
     let budget = check_budget(machine_limits(), Arc::clone(&running.is_cancelled));
@@ -98,24 +113,22 @@ fn simulate(
     // Claimed only now: a trial that is cancelled while it waits leaves no folder.
     let folder = claim_free_folder(app.workspace.folder(), &queued.name)?;
     app.workspace.began(queued.id, &folder)?;
-    let expected = plan.packet_hops().ok().filter(|hops| hops.is_finite());
-    let heard = Heard {
+    let order = TrialOrder::of(&plan, folder, NOTE_EVERY)?;
+    let mut heard = Heard {
         app: Arc::clone(app),
         running: Arc::clone(running),
         id: queued.id,
-        expected,
+        expected: Some(order.packet_hops).filter(|hops| *hops > 0.0),
         began: Instant::now(),
         told: None,
         noted: None,
     };
-    let run = Run::new(&plan)
-        .threads(app.options.threads)
-        .folder(folder)
-        .checkpoints(NOTE_EVERY);
-    match run.observe(heard).start().and_then(tenter::RunHandle::join) {
-        Err(Error::NotMeasured { trial, .. }) => Ok(Some(*trial)),
-        other => other.map(Some),
-    }
+    let threads = app.options.threads;
+    let answer = match process {
+        Some(process) => process.carry_out(&order, threads, &mut heard)?,
+        None => order.carry_out(threads, &mut heard),
+    };
+    Ok(Some((plan, answer)))
 }
 
 /// Observes a running trial: reports its progress, and stops it on request.
@@ -157,6 +170,10 @@ impl Heard {
 impl Observer for Heard {
     fn begins(&mut self, _: &str) {
         self.began = Instant::now();
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.running.live.is_watched()
     }
 
     fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {

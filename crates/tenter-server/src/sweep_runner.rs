@@ -51,6 +51,7 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
         .folder(folder)
         .ledger(app.workspace.folder())
         .workers(app.options.jobs.max(1))
+        .in_processes(app.options.program.clone())
         .limits(app.turns.limits());
     let mut heard = Heard {
         app,

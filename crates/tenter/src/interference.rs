@@ -8,7 +8,7 @@ use tenter_sim::{AnySimulation, Interference, Outcome, interference_rows, interf
 
 use crate::Error;
 use crate::clock::options;
-use crate::observer::{Observer, Running};
+use crate::observer::{Expected, Observer, Running};
 
 /// Reason that a partial trial states if its own jobs ended but a further run was stopped.
 const STOPPED: &str = "stopped by you during the runs with some of the jobs only";
@@ -97,7 +97,7 @@ impl Sink for Times<'_> {
 
     fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
         Ok(self.observer.progress(&Running {
-            plan: self.plan,
+            expected: Expected::Of(self.plan),
             progress: *progress,
         }))
     }

@@ -56,6 +56,7 @@ mod operations;
 mod plan;
 mod points;
 mod prepared;
+mod process;
 #[cfg(feature = "arrow")]
 mod query;
 mod results;
@@ -94,6 +95,7 @@ pub use observer::{Observer, Running};
 pub use open::read_for_report;
 pub use operations::{Ns3Flows, OperationCounts, OperationGraph};
 pub use plan::Plan;
+pub use process::{TrialProcess, TrialProgram, carry_out_orders, confinement_gaps};
 #[cfg(feature = "arrow")]
 pub use query::{KeptBatches, answer_batch};
 pub use results::{Point, Results};

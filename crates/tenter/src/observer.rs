@@ -24,6 +24,13 @@ pub trait Observer {
         Ok(())
     }
 
+    /// Returns true if [`Observer::samples`] shall be called for a trial in another process, which
+    /// sends the rows of the last instant alone, and at most 20 times per second. It may change
+    /// while the trial runs.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
     /// Takes port samples, from one or more sampling instants.
     ///
     /// # Errors
@@ -71,6 +78,10 @@ impl<T: Observer + ?Sized> Observer for &mut T {
         (**self).flows(rows)
     }
 
+    fn wants_samples(&self) -> bool {
+        (**self).wants_samples()
+    }
+
     fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
         (**self).samples(rows)
     }
@@ -103,7 +114,7 @@ impl<T: Observer + ?Sized> Observer for &mut T {
 /// Progress of one simulation, as an observer sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {
-    pub(crate) plan: &'a tenter_plan::Plan,
+    pub(crate) expected: Expected<'a>,
     /// Simulated time (ps), packet-hops and flows so far.
     pub progress: Progress,
 }
@@ -112,6 +123,18 @@ impl Running<'_> {
     /// Estimates the packet-hops that the whole simulation has; NaN if they cannot be predicted.
     /// Each call counts anew, so keep the value.
     pub fn expected_packet_hops(&self) -> f64 {
-        packet_hops(self.plan, &run_budget()).unwrap_or(f64::NAN)
+        match self.expected {
+            Expected::Of(plan) => packet_hops(plan, &run_budget()).unwrap_or(f64::NAN),
+            Expected::Hops(hops) => hops,
+        }
     }
+}
+
+/// Source of the packet-hops that a simulation is expected to have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expected<'a> {
+    /// They are counted when they are asked for.
+    Of(&'a tenter_plan::Plan),
+    /// They came with the order of the trial.
+    Hops(f64),
 }

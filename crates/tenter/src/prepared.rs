@@ -6,7 +6,7 @@ use tenter_record::{Control, FlowRow, Notes, Progress, SampleRow, Sink, SinkErro
 use tenter_report::{TrialFolder, peak_rss_bytes};
 use tenter_sim::{AnySimulation, Interference};
 
-use crate::observer::{Observer, Running};
+use crate::observer::{Expected, Observer, Running};
 use crate::{Error, Plan, Trial, interference, simulation};
 
 /// Rows that stay in memory.
@@ -144,7 +144,7 @@ impl Sink for Rows<'_> {
             self.checked = Instant::now();
         }
         Ok(self.observer.progress(&Running {
-            plan: self.plan,
+            expected: Expected::Of(self.plan),
             progress: *progress,
         }))
     }

@@ -82,7 +82,7 @@ impl Server {
         Server::of(command)
     }
 
-    fn of(mut command: Command) -> Server {
+    pub(crate) fn of(mut command: Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let url = lines.find_map(|line| {
@@ -98,6 +98,12 @@ impl Server {
             address,
             token: token.to_owned(),
         }
+    }
+
+    /// The number of its process.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends it a signal, and returns its exit code.

@@ -13,6 +13,8 @@ mod limits;
 mod links;
 mod names;
 mod numbers;
+#[cfg(target_os = "linux")]
+mod processes;
 mod restart;
 mod sweeps;
 

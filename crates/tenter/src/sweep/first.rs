@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use tenter_study::{SeedOf, SweepTrial, TrialSeed};
 use tenter_units::{Budget, Resource};
 
+use super::order::TrialOrder;
 use super::run::SweepRun;
 use crate::identity::sources;
 use crate::{Error, Plan};
@@ -18,7 +19,14 @@ pub(super) struct Known {
     pub(super) name: String,
     /// The seeds that differ from trial to trial.
     pub(super) seeds: Vec<u64>,
+    /// The scenario's seed.
+    pub(super) seed: u64,
+    /// Short orders for another process are kept, so that the trial is not resolved again for it.
+    pub(super) order: Option<Box<TrialOrder>>,
 }
+
+/// Longest configuration of an order that is kept, in bytes.
+const ORDER_BYTES: usize = 16 << 10;
 
 /// Facts that all trials of one variant and point share, from resolving the first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,6 +150,9 @@ pub(super) fn prepared(
             },
             name: plan.name().to_owned(),
             seeds: run.sweep.seed_kinds().map(|of| seeds.get(of)).collect(),
+            seed: plan.resolved().seed,
+            order: (run.program.is_some() && is_short(&plan))
+                .then(|| Box::new(TrialOrder::bare(&plan))),
         })
     };
     let each = trials.len().div_ceil(run.workers).max(1);
@@ -157,6 +168,11 @@ pub(super) fn prepared(
         });
         joined.flatten().collect()
     })
+}
+
+fn is_short(plan: &Plan) -> bool {
+    let loaded = plan.loaded();
+    loaded.effective.len() <= ORDER_BYTES && loaded.bytes_beside() == 0
 }
 
 impl SweepRun {

@@ -1,14 +1,16 @@
 //! Orders: trials to be run here or elsewhere, and the answers to them.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tenter_record::Summary;
 use tenter_scenario::Format;
 use tenter_study::{Ended, Read, TrialPauses};
 
 use super::outcome::{End, Outcome};
 use super::reading::held;
-use crate::budget::run_budget;
+use crate::budget::{forced_budget, run_budget};
 use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run, Trial};
@@ -23,7 +25,7 @@ pub struct TrialOrder {
     pub name: String,
     /// Expected memory, in bytes.
     pub memory_bytes: u64,
-    /// Expected packet-hops.
+    /// Expected packet-hops; 0 if they cannot be predicted.
     pub packet_hops: f64,
     /// Digest over the sources from which the issuing program was built.
     pub(super) sources: String,
@@ -36,28 +38,49 @@ pub struct TrialOrder {
     #[serde(with = "as_characters")]
     pub(super) beside: Vec<(String, Vec<u8>)>,
     /// Folder for the trial's tables, if they are kept.
-    pub(super) folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     pub(super) force: bool,
+    /// The trial's name for observers.
+    pub(crate) title: String,
+    /// Interval at which rows become readable in the folder, for a process that may be killed.
+    #[serde(default)]
+    pub(super) checkpoints: Option<Duration>,
 }
 
 /// Answer to an order: results, a failure, or that the trial was stopped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialAnswer {
     pub(super) end: End,
+    /// Results of a trial that was stopped, or of which a further run failed.
+    #[serde(default)]
+    partial: Option<Box<Summary>>,
 }
 
 impl TrialAnswer {
     /// Answers that the trial could not be run, and why. It is not run again unless failed ones are
     /// retried.
     pub fn failed(why: impl Into<String>) -> TrialAnswer {
-        TrialAnswer {
-            end: End::Failed(why.into()),
-        }
+        TrialAnswer::new(End::Failed(why.into()), None)
     }
 
     /// Answers that the trial was not run to its end; it may be run again.
     pub fn stopped() -> TrialAnswer {
-        TrialAnswer { end: End::Stopped }
+        TrialAnswer::new(End::Stopped, None)
+    }
+
+    fn new(end: End, partial: Option<Summary>) -> TrialAnswer {
+        TrialAnswer {
+            end,
+            partial: partial.map(Box::new),
+        }
+    }
+
+    /// Returns the trial's results, as far as it has run.
+    pub fn summary(&self) -> Option<&Summary> {
+        match &self.end {
+            End::Done(outcome) => Some(&outcome.summary),
+            End::Failed(_) | End::Stopped => self.partial.as_deref(),
+        }
     }
 
     /// Returns the reason if the trial failed.
@@ -82,7 +105,54 @@ impl TrialAnswer {
     }
 }
 
+/// Share of its expected memory, in percent, and bytes beside it, that a trial in a process of its
+/// own may take.
+const MEMORY_PERCENT: u64 = 150;
+const MEMORY_BESIDE: u64 = 512 << 20;
+
 impl TrialOrder {
+    /// Orders a plan to be run as a trial in `folder`, whose rows so far become readable every
+    /// `checkpoints`.
+    ///
+    /// # Errors
+    /// When the plan cannot be explained.
+    pub fn of(plan: &Plan, folder: PathBuf, checkpoints: Duration) -> Result<TrialOrder, Error> {
+        let order = TrialOrder {
+            folder: Some(folder),
+            checkpoints: Some(checkpoints),
+            memory_bytes: plan.memory_bytes()?,
+            packet_hops: predicted(plan.packet_hops()?),
+            ..TrialOrder::bare(plan)
+        };
+        Ok(order)
+    }
+
+    /// Orders a plan to be run, and nothing kept.
+    pub(super) fn bare(plan: &Plan) -> TrialOrder {
+        let loaded = plan.loaded();
+        TrialOrder {
+            key: String::new(),
+            name: plan.name().to_owned(),
+            memory_bytes: 0,
+            packet_hops: 0.0,
+            sources: sources().to_owned(),
+            reads: Vec::new(),
+            config: loaded.effective.clone(),
+            given: loaded.given.clone(),
+            beside: loaded.beside(),
+            folder: None,
+            force: false,
+            title: String::new(),
+            checkpoints: None,
+        }
+    }
+
+    /// Returns the memory that the trial may take in a process of its own, in bytes.
+    pub(crate) fn memory_limit(&self) -> Option<u64> {
+        let expected = self.memory_bytes / 100 * MEMORY_PERCENT;
+        (!self.force).then(|| expected.saturating_add(MEMORY_BESIDE))
+    }
+
     /// Runs the trial on at most `threads` threads; the observer may stop it. A failure is an
     /// answer, too.
     pub fn carry_out(&self, threads: u16, observer: &mut dyn Observer) -> TrialAnswer {
@@ -94,7 +164,11 @@ impl TrialOrder {
         }
         match self.plan() {
             Ok(plan) => {
-                let run = Run::new(&plan).threads(threads).force(self.force);
+                let mut run = Run::new(&plan).threads(threads).force(self.force);
+                if let Some(every) = self.checkpoints {
+                    run = run.checkpoints(every);
+                }
+                let run = run.title(&self.title);
                 carry_out(run, self.folder.as_deref(), &self.reads, observer)
             }
             Err(error) => TrialAnswer::failed(error.to_string()),
@@ -109,13 +183,26 @@ impl TrialOrder {
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
         // The sweep that issued the order has resolved this plan within its limits already.
-        let budget = run_budget();
+        let budget = if self.force {
+            forced_budget()
+        } else {
+            run_budget()
+        };
         let (text, name, format) = config;
         let mut loaded =
             tenter_scenario::load_beside(text, name, format, &[], None, &find, &budget)?;
         // In `config.yaml` every key is written, so its own list would name them all.
         loaded.given.clone_from(&self.given);
         Ok(Plan::new(loaded, &budget)?)
+    }
+}
+
+/// Returns predicted packet-hops as an order has them: JSON has no number for what is unknown.
+pub(super) fn predicted(packet_hops: f64) -> f64 {
+    if packet_hops.is_finite() {
+        packet_hops
+    } else {
+        0.0
     }
 }
 
@@ -136,12 +223,18 @@ pub(super) fn carry_out(
     if reads.iter().any(Read::is_of_samples) {
         run = run.keep_samples();
     }
-    let end = match run.run_with(observer) {
-        Ok(trial) if trial.was_cancelled() => End::Stopped,
-        Ok(trial) => End::Done(Box::new(read(reads, trial))),
-        Err(error) => End::Failed(error.to_string()),
-    };
-    TrialAnswer { end }
+    match run.run_with(observer) {
+        Ok(trial) if trial.was_cancelled() => TrialAnswer::new(End::Stopped, Some(trial.summary)),
+        Ok(trial) => TrialAnswer::new(End::Done(Box::new(read(reads, trial))), None),
+        Err(error) => {
+            let why = End::Failed(error.to_string());
+            let partial = match error {
+                Error::NotMeasured { trial, .. } => Some(trial.summary),
+                _ => None,
+            };
+            TrialAnswer::new(why, partial)
+        }
+    }
 }
 
 /// Takes the readings from a trial; its tables are dropped with it.

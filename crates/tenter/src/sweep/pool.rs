@@ -1,5 +1,6 @@
 //! Worker pool: runs trials side by side, as many as there are workers and as memory allows.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,9 +8,11 @@ use std::time::Duration;
 
 use tenter_record::Summary;
 
+use super::order::{TrialAnswer, TrialOrder};
 use super::progress::{SweepObserver, SweepProgress};
 use crate::memory::reserve_memory;
 use crate::observer::{Observer, Running};
+use crate::process::{TrialProcess, TrialProgram};
 use crate::{Control, Error};
 
 /// Interval between progress reports to the observer.
@@ -19,8 +22,6 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) trait Supply: Sync {
     /// A trial to be run.
     type Task;
-    /// Result of a trial.
-    type Answer;
 
     /// Takes the next trial that waits.
     fn take(&self) -> Result<Taken<Self::Task>, Error>;
@@ -28,17 +29,21 @@ pub(crate) trait Supply: Sync {
     /// Returns the memory that a trial is expected to take, in bytes.
     fn memory_bytes(&self, task: &Self::Task) -> u64;
 
+    /// Makes the order by which another process runs a trial; `None` if its files are too long to
+    /// be sent.
+    fn order<'t>(&self, task: &'t Self::Task) -> Result<Option<Cow<'t, TrialOrder>>, Error>;
+
     /// Runs a trial on `threads` threads; the observer may stop it.
     fn carry_out(
         &self,
         task: &Self::Task,
         threads: u16,
         observer: &mut dyn Observer,
-    ) -> Self::Answer;
+    ) -> TrialAnswer;
 
     /// Takes the result of a trial; `None` if it was stopped before it began. An error ends the
     /// pool.
-    fn keep(&self, task: Self::Task, answer: Option<Self::Answer>) -> Result<(), Error>;
+    fn keep(&self, task: Self::Task, answer: Option<TrialAnswer>) -> Result<(), Error>;
 
     /// Returns the progress over all trials, except the packet-hops of those under way.
     fn progress(&self) -> SweepProgress;
@@ -56,17 +61,31 @@ pub(crate) enum Taken<T> {
     Nothing,
 }
 
-/// Runs a supply's trials on `workers` workers. If there are fewer trials than workers, each trial
-/// gets several threads. An error is one from the supply.
+/// Settings for a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hands<'p> {
+    /// Trials side by side.
+    pub(crate) workers: usize,
+    /// Threads for each trial if trials run one after the other; by default as many as there are
+    /// workers. If there are fewer trials than workers, each trial gets several threads.
+    pub(crate) threads: Option<u16>,
+    /// Program whose processes run the trials; without one they run in this process.
+    pub(crate) program: Option<&'p TrialProgram>,
+}
+
+/// Runs a supply's trials. An error is one from the supply, or from starting a process.
 pub(crate) fn run<S: Supply>(
     supply: &S,
-    workers: usize,
+    hands: Hands<'_>,
     observer: &mut dyn SweepObserver,
 ) -> Result<(), Error> {
+    let workers = hands.workers;
     let trials = supply.progress().trials;
     let side_by_side = workers.min(trials).max(1);
+    let shared = u16::try_from(workers / side_by_side).unwrap_or(u16::MAX);
     let pool = Pool {
-        threads: u16::try_from(workers / side_by_side).unwrap_or(u16::MAX),
+        threads: hands.threads.filter(|_| workers == 1).unwrap_or(shared),
+        program: hands.program,
         supply,
         state: Mutex::default(),
         changed: Condvar::new(),
@@ -89,6 +108,7 @@ struct Pool<'s, S> {
     supply: &'s S,
     /// Threads for each trial.
     threads: u16,
+    program: Option<&'s TrialProgram>,
     state: Mutex<State>,
     changed: Condvar,
     cancelled: AtomicBool,
@@ -137,8 +157,9 @@ impl<S: Supply> Pool<'_, S> {
     /// Runs trial after trial until none is left or the pool is stopped.
     fn work(&self, number: usize) {
         let _leaves = Leaves(self);
+        let mut process = self.program.cloned().map(TrialProcess::new);
         while !self.is_over() {
-            match self.trial(number) {
+            match self.trial(number, process.as_mut()) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -151,7 +172,7 @@ impl<S: Supply> Pool<'_, S> {
     }
 
     /// Runs one trial, unless its outcome is known. Returns false if none is left.
-    fn trial(&self, number: usize) -> Result<bool, Error> {
+    fn trial(&self, number: usize, process: Option<&mut TrialProcess>) -> Result<bool, Error> {
         // Before asking the supply: a trial that ends in between must not be missed by `rest`.
         let kept = self.state().kept;
         match self.supply.take()? {
@@ -159,7 +180,7 @@ impl<S: Supply> Pool<'_, S> {
             Taken::Later(pause) => self.rest(pause, kept),
             Taken::Known => {}
             Taken::Task(task) => {
-                let answer = self.carry_out(number, &task);
+                let answer = self.carry_out(number, &task, process)?;
                 self.supply.keep(task, answer)?;
                 self.state().kept += 1;
                 self.changed.notify_all();
@@ -184,19 +205,33 @@ impl<S: Supply> Pool<'_, S> {
         self.changed.notify_all();
     }
 
-    fn carry_out(&self, number: usize, task: &S::Task) -> Option<S::Answer> {
+    fn carry_out(
+        &self,
+        number: usize,
+        task: &S::Task,
+        process: Option<&mut TrialProcess>,
+    ) -> Result<Option<TrialAnswer>, Error> {
         let needed = self.supply.memory_bytes(task);
-        let reserved = reserve_memory(needed, || self.is_over())?;
+        let Some(reserved) = reserve_memory(needed, || self.is_over()) else {
+            return Ok(None);
+        };
         // A trial that waits for memory does not run yet.
         self.state().running += 1;
         let mut watch = Watch { pool: self, number };
-        let answer = self.supply.carry_out(task, self.threads, &mut watch);
+        let order = match &process {
+            Some(_) => self.supply.order(task)?,
+            None => None,
+        };
+        let answer = match (process, order) {
+            (Some(process), Some(order)) => process.carry_out(&order, self.threads, &mut watch)?,
+            _ => self.supply.carry_out(task, self.threads, &mut watch),
+        };
         let mut state = self.state();
         state.running -= 1;
         state.under_way.retain(|(of, _)| *of != number);
         drop(state);
         drop(reserved);
-        Some(answer)
+        Ok(Some(answer))
     }
 
     /// Reports to the observer on the caller's thread until all workers have ended.

@@ -534,6 +534,8 @@ mod tests {
             beside: Vec::new(),
             folder: None,
             force: false,
+            title: String::new(),
+            checkpoints: None,
         }
     }
 

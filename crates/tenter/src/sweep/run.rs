@@ -10,6 +10,7 @@ use tenter_units::{Budget, Limits};
 
 use super::only::Only;
 use crate::budget::{check_budget, check_limits, forced_budget, way_to_more};
+use crate::process::TrialProgram;
 use crate::{Error, Plan, Scenario, read_text};
 
 /// A sweep with the settings for running it. Nothing happens before [`SweepRun::run`] or another
@@ -32,6 +33,7 @@ pub struct SweepRun {
     pub(super) named: Option<NamedTrials>,
     /// Threads for each trial if trials run one after the other.
     pub(super) threads: Option<u16>,
+    pub(super) program: Option<TrialProgram>,
     /// Collects from all plans' budgets what they have refused, for [`SweepRun::way_to_more`].
     pub(super) refusals: Arc<Budget>,
 }
@@ -94,6 +96,7 @@ impl SweepRun {
             limits: check_limits(),
             named: None,
             threads: None,
+            program: None,
             refusals: Arc::new(forced_budget()),
         }
     }
@@ -126,6 +129,13 @@ impl SweepRun {
     /// Uses at most `threads` threads for each trial, if trials run one after the other.
     pub fn threads(mut self, threads: u16) -> SweepRun {
         self.threads = Some(threads);
+        self
+    }
+
+    /// Runs trials in processes of `program`, so that one that is ended costs its trial alone; by
+    /// default they run in this process.
+    pub fn in_processes(mut self, program: Option<TrialProgram>) -> SweepRun {
+        self.program = program;
         self
     }
 

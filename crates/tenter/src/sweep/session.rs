@@ -1,6 +1,7 @@
 //! Sessions: sweeps under way, with the trials that are left and the others' outcomes. Threads in
 //! this process, other processes or a cluster run the trials.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use tenter_study::{Keep, Measured, SweepTrial};
 use super::elsewhere::{Elsewhere, PAUSE_MAX};
 use super::first::{First, Known, check, prepared};
 use super::ledger::{Claim, Ledger, Title};
-use super::order::{TrialAnswer, TrialOrder, carry_out};
+use super::order::{TrialAnswer, TrialOrder, carry_out, predicted};
 use super::outcome::{End, Outcome};
 use super::pool::{Supply, Taken};
 use super::progress::SweepProgress;
@@ -19,7 +20,6 @@ use super::queue::{Claimed, Queue};
 use super::results::{self, SweepResults, Told};
 use super::run::SweepRun;
 use super::swept::{Swept, SweptOutcome};
-use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
 
@@ -117,8 +117,12 @@ enum Granted {
 /// A trial that this process has claimed.
 pub(crate) struct Task {
     number: usize,
-    plan: Plan,
+    /// The plan; without it the order is known already.
+    plan: Option<Plan>,
 }
+
+/// Files of a trial that are longer together are not sent to another process.
+const SENT_BYTES: u64 = 256 << 20;
 
 impl SweepSession {
     /// Checks every point, opens the ledger and notes all trials in it. A mistake in the last point
@@ -231,22 +235,35 @@ impl SweepSession {
 
     fn order(&self, task: &Task) -> Result<TrialOrder, Error> {
         let (known, first) = (self.known(task.number)?, self.first(task.number));
-        let loaded = task.plan.loaded();
         let title = self.run.title(&self.trials[task.number]);
         let name = format!("{title} seed {}", known.seeds.first().unwrap_or(&0));
         Ok(TrialOrder {
             name: name.trim_start().to_owned(),
             memory_bytes: first.memory_bytes,
-            packet_hops: first.packet_hops,
-            sources: sources().to_owned(),
+            packet_hops: predicted(first.packet_hops),
             reads: self.run.sweep.reads().to_vec(),
-            config: loaded.effective.clone(),
-            given: loaded.given.clone(),
-            beside: loaded.beside(),
             folder: self.folder(task.number),
             force: self.run.force,
             key: known.key.clone(),
+            title: self.observed_title(task.number),
+            ..match (&task.plan, &known.order) {
+                (Some(plan), _) => TrialOrder::bare(plan),
+                (None, Some(order)) => (**order).clone(),
+                (None, None) => TrialOrder::bare(&self.plan_of(task.number)?),
+            }
         })
+    }
+
+    /// Names a trial for the observer; only trials of studies are told apart there.
+    fn observed_title(&self, number: usize) -> String {
+        if self.run.named.is_none() {
+            return String::new();
+        }
+        let title = self.run.title(&self.trials[number]);
+        match (self.run.sweep.chosen_seeds(), &self.known[number]) {
+            (Some(_), Ok(known)) => format!("{title}, seed {}", known.seed),
+            _ => title,
+        }
     }
 
     /// Puts all trials that have not run into the queue, and returns how many it did not have
@@ -269,7 +286,10 @@ impl SweepSession {
                 continue;
             }
             let plan = self.plan_of(number)?;
-            queue.put(&self.order(&Task { number, plan })?)?;
+            queue.put(&self.order(&Task {
+                number,
+                plan: Some(plan),
+            })?)?;
             if !is_there {
                 self.ledger().wait(&known.key)?;
                 queued += 1;
@@ -581,7 +601,6 @@ impl SweepSession {
 
 impl Supply for SweepSession {
     type Task = Box<Task>;
-    type Answer = TrialAnswer;
 
     fn take(&self) -> Result<Taken<Box<Task>>, Error> {
         let number = match self.state().next(Instant::now()) {
@@ -600,8 +619,14 @@ impl Supply for SweepSession {
             return Ok(Taken::Known);
         }
         self.state().here.entry(known.key.clone()).or_default();
+        if known.order.is_some() {
+            return Ok(Taken::Task(Box::new(Task { number, plan: None })));
+        }
         match self.plan_of(number) {
-            Ok(plan) => Ok(Taken::Task(Box::new(Task { number, plan }))),
+            Ok(plan) => Ok(Taken::Task(Box::new(Task {
+                number,
+                plan: Some(plan),
+            }))),
             Err(error) => {
                 self.note(number, &known.key, TrialAnswer::failed(error.to_string()))?;
                 Ok(Taken::Known)
@@ -613,25 +638,30 @@ impl Supply for SweepSession {
         self.first(task.number).memory_bytes
     }
 
+    fn order<'t>(&self, task: &'t Box<Task>) -> Result<Option<Cow<'t, TrialOrder>>, Error> {
+        let plan = task.plan.as_ref();
+        if plan.is_some_and(|plan| plan.loaded().bytes_beside() > SENT_BYTES) {
+            return Ok(None);
+        }
+        Ok(Some(Cow::Owned(SweepSession::order(self, task)?)))
+    }
+
     fn carry_out(
         &self,
         task: &Box<Task>,
         threads: u16,
         observer: &mut dyn Observer,
     ) -> TrialAnswer {
-        // With one worker, the requested thread count applies; side by side, the pool shares the
-        // cores out.
-        let asked = self.run.threads.filter(|_| self.run.workers == 1);
-        let mut run = Run::new(&task.plan)
-            .threads(asked.unwrap_or(threads))
-            .force(self.run.force);
-        if self.run.named.is_some() {
-            let title = self.run.title(&self.trials[task.number]);
-            run = run.title(match self.run.sweep.chosen_seeds() {
-                Some(_) => format!("{title}, seed {}", task.plan.resolved().seed),
-                None => title,
-            });
-        }
+        let Some(plan) = &task.plan else {
+            return match SweepSession::order(self, task) {
+                Ok(order) => order.carry_out(threads, observer),
+                Err(error) => TrialAnswer::failed(error.to_string()),
+            };
+        };
+        let run = Run::new(plan)
+            .threads(threads)
+            .force(self.run.force)
+            .title(self.observed_title(task.number));
         let folder = self.folder(task.number);
         carry_out(run, folder.as_deref(), self.run.sweep.reads(), observer)
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tenter_units::Budget;
 
+use super::pool::Hands;
 use super::progress::SweepObserver;
 use super::results::SweepResults;
 use super::run::SweepRun;
@@ -27,7 +28,12 @@ impl SweepRun {
     /// As [`SweepRun::run`].
     pub fn run_with(&self, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
         let session = SweepSession::open(self, None)?;
-        telling::run(&session, self.workers, observer)?;
+        let hands = Hands {
+            workers: self.workers,
+            threads: self.threads,
+            program: self.program.as_ref(),
+        };
+        telling::run(&session, hands, observer)?;
         match self.named {
             Some(_) => Ok(session.told()),
             None => session.end(),

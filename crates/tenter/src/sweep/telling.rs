@@ -4,19 +4,19 @@ use std::path::Path;
 
 use tenter_record::Summary;
 
-use super::pool;
+use super::pool::{self, Hands};
 use super::progress::{SweepObserver, SweepProgress};
 use super::session::SweepSession;
 use crate::{Control, Error};
 
-/// Runs a session's trials on `workers` workers, and reports each ended one to `observer`.
+/// Runs a session's trials, and reports each ended one to `observer`.
 pub(super) fn run(
     session: &SweepSession,
-    workers: usize,
+    hands: Hands<'_>,
     observer: &mut dyn SweepObserver,
 ) -> Result<(), Error> {
     let mut telling = Telling { session, observer };
-    let ran = pool::run(session, workers, &mut telling);
+    let ran = pool::run(session, hands, &mut telling);
     telling.tell();
     ran
 }

@@ -1,16 +1,18 @@
 //! Sweep workers on a file system that machines share: each takes trials from the queue until none
 //! is left. A batch system's job array is nothing but several such workers.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::order::{TrialAnswer, TrialOrder};
-use super::pool::{self, Supply, Taken};
+use super::pool::{self, Hands, Supply, Taken};
 use super::progress::{SweepObserver, SweepProgress};
 use super::queue::{Claimed, Queue};
 use crate::Error;
 use crate::observer::Observer;
+use crate::process::TrialProgram;
 
 /// Settings for one worker.
 #[derive(Clone, Debug)]
@@ -18,6 +20,7 @@ use crate::observer::Observer;
 pub struct SweepWorker {
     folder: PathBuf,
     workers: usize,
+    program: Option<TrialProgram>,
 }
 
 /// Results of one worker.
@@ -39,7 +42,14 @@ impl SweepWorker {
         SweepWorker {
             folder: folder.into(),
             workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            program: None,
         }
+    }
+
+    /// Runs trials in processes of `program`; by default they run in this one.
+    pub fn in_processes(mut self, program: Option<TrialProgram>) -> SweepWorker {
+        self.program = program;
+        self
     }
 
     /// Runs at most `workers` trials side by side (at least 1); by default one for each core.
@@ -56,7 +66,12 @@ impl SweepWorker {
     pub fn run(&self, observer: &mut dyn SweepObserver) -> Result<WorkerResults, Error> {
         let queue = Queue::join(&self.folder)?;
         let orders = Orders::new(&self.folder, &queue)?;
-        pool::run(&orders, self.workers, observer)?;
+        let hands = Hands {
+            workers: self.workers,
+            threads: None,
+            program: self.program.as_ref(),
+        };
+        pool::run(&orders, hands, observer)?;
         let state = orders.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         Ok(WorkerResults {
@@ -105,7 +120,6 @@ impl<'q> Orders<'q> {
 
 impl Supply for Orders<'_> {
     type Task = Box<TrialOrder>;
-    type Answer = TrialAnswer;
 
     fn take(&self) -> Result<Taken<Box<TrialOrder>>, Error> {
         let key = self.state().waiting.pop_front();
@@ -139,6 +153,10 @@ impl Supply for Orders<'_> {
 
     fn memory_bytes(&self, order: &Box<TrialOrder>) -> u64 {
         order.memory_bytes
+    }
+
+    fn order<'t>(&self, order: &'t Box<TrialOrder>) -> Result<Option<Cow<'t, TrialOrder>>, Error> {
+        Ok(Some(Cow::Borrowed(order)))
     }
 
     fn carry_out(

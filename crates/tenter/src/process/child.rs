@@ -1,0 +1,140 @@
+//! The process of trials: runs one order after the other, each on a thread that is confined to the
+//! trial's folder.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tenter_record::{Control, SampleRow, SinkError, Summary};
+
+use super::confine;
+use super::message::{Asked, Told};
+use crate::observer::{Observer, Running};
+use crate::sweep::{TrialAnswer, TrialOrder};
+
+/// Minimum time between two messages about a trial's progress, or with its samples.
+const TELL_EVERY: Duration = Duration::from_millis(50);
+
+/// Runs the trials that standard input orders, and writes progress and answers to standard output.
+/// Returns when the input has ended.
+///
+/// [`TrialProgram`](super::TrialProgram) names the program that calls this. The calling process is
+/// confined for good: on Linux it starts no program and opens no socket, and a trial writes to its
+/// own folder alone, within the memory that it is expected to take and a half of that more.
+///
+/// # Errors
+/// When the input cannot be read or is no order, or the process cannot be confined.
+pub fn carry_out_orders() -> io::Result<()> {
+    confine::process()?;
+    let asked = Arc::new(Wishes::default());
+    for line in io::stdin().lock().lines() {
+        match serde_json::from_str(&line?)? {
+            Asked::Stop => asked.stop.store(true, Ordering::Relaxed),
+            Asked::Samples(wanted) => asked.samples.store(wanted, Ordering::Relaxed),
+            Asked::Trial { order, threads } => {
+                asked.stop.store(false, Ordering::Relaxed);
+                let asked = Arc::clone(&asked);
+                let trial = move || tell(&Told::Answer(Box::new(answer(&order, threads, &asked))));
+                // On its own thread: this one must hear of a stop. Rules of access bind a thread
+                // and those that it starts, so the next trial gets its own.
+                std::thread::Builder::new().spawn(trial)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the other side wants of the trial that runs.
+#[derive(Debug, Default)]
+struct Wishes {
+    stop: AtomicBool,
+    samples: AtomicBool,
+}
+
+fn answer(order: &TrialOrder, threads: u16, asked: &Wishes) -> TrialAnswer {
+    let confined = confine::trial(order.folder.as_deref(), order.memory_limit());
+    if let Err(error) = confined {
+        return TrialAnswer::failed(format!("the trial cannot be confined: {error}"));
+    }
+    let mut teller = Teller { asked, told: None };
+    let run = || {
+        #[cfg(debug_assertions)]
+        super::planted::fault(&order.name);
+        order.carry_out(threads, &mut teller)
+    };
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        TrialAnswer::failed(format!(
+            "internal error: {}; please report the scenario with its seed as a defect",
+            text.unwrap_or_default()
+        ))
+    })
+}
+
+/// Writes a message. Without a reader there is nobody to tell, and the end of the input follows.
+fn tell(told: &Told) {
+    if let Ok(mut line) = serde_json::to_vec(told) {
+        line.push(b'\n');
+        let mut output = io::stdout().lock();
+        let _ = output.write_all(&line).and_then(|()| output.flush());
+    }
+}
+
+/// Tells the other side about the trial that runs.
+struct Teller<'a> {
+    asked: &'a Wishes,
+    /// Time of the last message about progress.
+    told: Option<Instant>,
+}
+
+impl Observer for Teller<'_> {
+    fn begins(&mut self, title: &str) {
+        tell(&Told::Begins(title.to_owned()));
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        if let Some(last) = rows.last()
+            && self.asked.samples.load(Ordering::Relaxed)
+        {
+            // A batch may cover many instants, and whoever watches sees one.
+            let first = rows.partition_point(|row| row.time < last.time);
+            tell(&Told::Samples(rows[first..].to_vec()));
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, at: &Running<'_>) -> Control {
+        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            self.told = Some(Instant::now());
+            tell(&Told::of(&at.progress));
+        }
+        if self.is_cancelled() {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.asked.stop.load(Ordering::Relaxed)
+    }
+
+    fn further_runs(&mut self, count: usize) {
+        tell(&Told::FurtherRuns(count));
+    }
+
+    fn ends(&mut self) {
+        tell(&Told::Ends);
+    }
+
+    /// The answer has the summary.
+    fn trial(&mut self, _: &str, _: &Summary) {}
+
+    fn kept(&mut self, _: &str, folder: &Path) {
+        tell(&Told::Kept(folder.to_owned()));
+    }
+}
