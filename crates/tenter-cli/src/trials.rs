@@ -14,6 +14,7 @@ use crate::arguments::{
     OutputFormat, TextFormat, Trials, TrialsCommand, TrialsList, WorkspaceFolder,
 };
 use crate::exit::ExitCode;
+use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::report::write;
 
@@ -36,6 +37,7 @@ pub(crate) fn trials(arguments: &Trials) -> Result<ExitCode, Failure> {
             // A tag that is both added and removed is removed.
             all.retain(|tag| !remove.contains(tag));
             workspace.set_tags(trial.id, &all)?;
+            workspace.copy_ledger();
         }
         TrialsCommand::Note { of, text } => {
             let workspace = open(&of.workspace)?;
@@ -45,7 +47,10 @@ pub(crate) fn trials(arguments: &Trials) -> Result<ExitCode, Failure> {
                 Some("-") => workspace.set_note(trial.id, &from_standard_input()?)?,
                 Some(text) => workspace.set_note(trial.id, text)?,
             }
+            workspace.copy_ledger();
         }
+        TrialsCommand::Check { workspace, format } => return check(workspace, *format),
+        TrialsCommand::Repair { workspace } => repair(workspace)?,
         TrialsCommand::Rm { trials, workspace } => {
             let workspace = open(workspace)?;
             for name in trials {
@@ -58,17 +63,100 @@ pub(crate) fn trials(arguments: &Trials) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints which trials have damaged files; the exit code is 1 if there are any.
+fn check(of: &WorkspaceFolder, format: TextFormat) -> Result<ExitCode, Failure> {
+    let checked = open(of)?.check()?;
+    let damaged = checked
+        .iter()
+        .filter(|(.., found)| !found.damaged.is_empty());
+    let unknown = checked
+        .iter()
+        .filter(|(.., found)| found.is_unknown)
+        .count();
+    let count = damaged.clone().count();
+    match format {
+        TextFormat::Json => {
+            let trials = checked.iter().map(|(id, name, found)| {
+                json!({
+                    "id": id, "name": name, "sound_files": found.sound,
+                    "damaged": found.damaged, "has_checksums": !found.is_unknown,
+                })
+            });
+            let trials: Vec<Value> = trials.collect();
+            print(&format!("{:#}\n", json!({ "trials": trials })));
+        }
+        TextFormat::Text => {
+            for (id, name, found) in damaged {
+                for what in &found.damaged {
+                    print(&format!("damaged  trial {id} ({name}): {what}\n"));
+                }
+            }
+            let sound = checked.len() - count - unknown;
+            print(&format!("sound    {}\n", counted(sound, "trial", "trials")));
+            if unknown > 0 {
+                let trials = counted(unknown, "trial", "trials");
+                print(&format!(
+                    "unknown  {trials} without checksums: they run, were interrupted, or come from an earlier version\n"
+                ));
+            }
+        }
+    }
+    Ok(if count == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
+}
+
+fn repair(of: &WorkspaceFolder) -> Result<(), Failure> {
+    let folder = existing(of)?;
+    let done = Workspace::repair(folder, check_limits())?;
+    match &done.aside {
+        None if done.was_missing => print(&format!(
+            "ledger   missing; {} has taken its place\n",
+            if done.from_copy {
+                "its copy"
+            } else {
+                "a new one"
+            }
+        )),
+        None => print("ledger   sound\n"),
+        Some(aside) => print(&format!(
+            "ledger   damaged, now {}; {} has taken its place\n",
+            aside.display(),
+            if done.from_copy {
+                "its copy"
+            } else {
+                "a new one"
+            }
+        )),
+    }
+    let (found, salvaged) = (done.found, done.salvaged);
+    print(&format!(
+        "trials   {} found in folders; names, notes and tags of {salvaged} read from the damaged ledger\n",
+        counted(found, "trial", "trials")
+    ));
+    Ok(())
+}
+
+/// Returns the folder of a workspace, which must exist.
+fn existing(folder: &WorkspaceFolder) -> Result<&std::path::Path, Failure> {
+    if folder.folder.is_dir() {
+        return Ok(&folder.folder);
+    }
+    Err(Failure::input(format!(
+        "there is no folder {}; name the folder of the workspace with `--workspace`",
+        folder.folder.display()
+    )))
+}
+
 /// Opens the workspace in an existing folder, and adds the trials that other commands have left
 /// there.
 fn open(folder: &WorkspaceFolder) -> Result<Workspace, Failure> {
-    if !folder.folder.is_dir() {
-        return Err(Failure::input(format!(
-            "there is no folder {}; name the folder of the workspace with `--workspace`",
-            folder.folder.display()
-        )));
-    }
+    existing(folder)?;
     let workspace = Workspace::open(&folder.folder)?;
     workspace.find(check_limits())?;
+    workspace.copy_ledger();
     Ok(workspace)
 }
 

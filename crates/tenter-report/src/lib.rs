@@ -9,6 +9,7 @@ mod asked;
 mod capture;
 mod chain;
 mod checkpoint;
+mod checksum;
 mod circuits;
 mod claim;
 mod column_scan;
@@ -63,6 +64,7 @@ pub use asked::{
 };
 pub use chain::{Cause, Chain, Known, Link};
 pub use checkpoint::recover_tables;
+pub use checksum::{FileSum, Soundness, check_files};
 pub use claim::{claim_free_folder, take_folder};
 pub use compare::{
     ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, mixed_levels, remarks,

@@ -1,10 +1,12 @@
 //! A trial's manifest: program, machine, time, completion.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checksum::FileSum;
 use crate::utc::rfc_3339;
 
 /// A trial folder's `manifest.json`.
@@ -33,6 +35,9 @@ pub struct Manifest {
     /// The process's peak resident memory, in bytes; `None` until the end, and if the system does
     /// not report it.
     pub peak_rss_bytes: Option<u64>,
+    /// Sums of the other files, by name; empty until the end, and in trials by earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileSum>,
 }
 
 /// Identity of a run: its request, and the program that ran it.
@@ -81,6 +86,7 @@ impl Manifest {
             started_utc: rfc_3339(SystemTime::now()),
             wall_s: None,
             peak_rss_bytes: None,
+            files: BTreeMap::new(),
         }
     }
 }

@@ -13,6 +13,7 @@ use tenter_record::{
 };
 
 use crate::capture::write_capture;
+use crate::checksum::sums;
 use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::read::read_manifest;
@@ -205,6 +206,7 @@ impl TrialFolder {
         manifest.complete = summary.complete;
         manifest.stopped.clone_from(&summary.stopped);
         manifest.peak_rss_bytes = summary.engine.peak_rss_bytes;
+        manifest.files = sums(&path).map_err(TrialError::io("read", &path))?;
         manifest.wall_s = Some(began.elapsed().as_secs_f64());
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
         drop(lock);
@@ -218,7 +220,8 @@ impl TrialFolder {
 /// # Errors
 /// If a file cannot be written.
 pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Result<(), TrialError> {
-    let seed = read_manifest(folder)?.run.seed.to_string();
+    let mut manifest = read_manifest(folder)?;
+    let seed = manifest.run.seed.to_string();
     let tables = Tables {
         folder,
         names: &Arc::default(),
@@ -230,7 +233,9 @@ pub fn replace_counts(folder: &Path, counts: &Counts, summary: &Summary) -> Resu
     tables.write(&counts.queues)?;
     tables.write(&counts.switches)?;
     tables.write(&Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports))?;
-    write_json(&folder.join(SUMMARY_FILE), summary)
+    write_json(&folder.join(SUMMARY_FILE), summary)?;
+    manifest.files = sums(folder).map_err(TrialError::io("read", folder))?;
+    write_json(&folder.join(MANIFEST_FILE), &manifest)
 }
 
 /// A plain sink for callers that need no progress. Others wrap the folder in their own sink.

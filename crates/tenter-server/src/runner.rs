@@ -34,7 +34,7 @@ pub(crate) fn run(app: &Shared) {
                 carry_out(app, &queued, &running, process.as_mut());
                 app.left(queued.id);
             }
-            Ok(None) => {}
+            Ok(None) => app.workspace.copy_ledger(),
             // The ledger may be locked by another process; the next attempt follows.
             Err(_) => std::thread::sleep(PATIENCE),
         }

@@ -24,7 +24,7 @@ pub(crate) fn run(app: &Shared) {
                 app.left_sweep(sweep.id);
                 told_sweep(app, sweep.id);
             }
-            Ok(None) => {}
+            Ok(None) => app.workspace.copy_ledger(),
             // The ledger may be locked by another process; the next attempt follows.
             Err(_) => std::thread::sleep(PATIENCE),
         }

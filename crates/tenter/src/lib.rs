@@ -115,8 +115,8 @@ pub use sweep::{
 };
 pub use trial::{Trial, Watched};
 pub use workspace::{
-    Headline, QueuedTrial, SweptPlace, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
-    WorkspaceSweep, WorkspaceTrial, sweep_of,
+    Headline, QueuedTrial, Repaired, SweptPlace, TrialList, TrialOrderKey, TrialQuery, TrialState,
+    Workspace, WorkspaceSweep, WorkspaceTrial, sweep_of,
 };
 
 pub use tenter_explain::{

@@ -51,6 +51,19 @@ pub(crate) enum TrialsCommand {
         #[command(flatten)]
         workspace: WorkspaceFolder,
     },
+    /// Compare the files of all trials with the checksums that were written with them
+    Check {
+        #[command(flatten)]
+        workspace: WorkspaceFolder,
+        /// Format of standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
+    },
+    /// Replace a damaged or missing ledger by its copy, and find trials in their folders
+    Repair {
+        #[command(flatten)]
+        workspace: WorkspaceFolder,
+    },
     /// Write the list with tags and notes, for other programs
     Export {
         #[command(flatten)]
@@ -114,7 +127,9 @@ impl Trials {
             TrialsCommand::List(list) | TrialsCommand::Export { list, .. } => {
                 list.format == OutputFormat::Json
             }
-            TrialsCommand::Show { format, .. } => *format == TextFormat::Json,
+            TrialsCommand::Show { format, .. } | TrialsCommand::Check { format, .. } => {
+                *format == TextFormat::Json
+            }
             _ => false,
         }
     }

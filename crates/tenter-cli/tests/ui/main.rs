@@ -15,6 +15,7 @@ mod names;
 mod numbers;
 #[cfg(target_os = "linux")]
 mod processes;
+mod repair;
 mod restart;
 mod sweeps;
 

@@ -184,8 +184,7 @@ impl Ledger {
         prepare(&connection).map_err(|error| failed("open", &error))?;
         let version = layout(&connection).map_err(|error| failed("read", &error))?;
         if version != VERSION {
-            let what = format!("it has layout {version}, and this program writes {VERSION}");
-            return Err(cannot("use", folder, what));
+            return Err(of_later(folder, version));
         }
         Ok(Ledger {
             connection,
@@ -430,6 +429,62 @@ impl Drop for Ledger {
     }
 }
 
+/// Condition of a file that should be a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// It can be read from end to end.
+    Sound,
+    /// There is none.
+    Missing,
+    /// It is no database, or a part of it cannot be read.
+    Damaged,
+    /// A later version has written it, with this layout.
+    Later(i64),
+}
+
+/// Reads a ledger from end to end.
+pub(crate) fn condition(file: &Path) -> Condition {
+    if file.symlink_metadata().is_err() {
+        return Condition::Missing;
+    }
+    let checked = || -> rusqlite::Result<Condition> {
+        let connection = Connection::open(file)?;
+        connection.busy_timeout(PATIENCE)?;
+        let text = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        let answer = connection.query_row("PRAGMA integrity_check(1)", [], text)?;
+        let layout = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok(match (answer.as_str(), layout) {
+            ("ok", VERSION..) if layout > VERSION => Condition::Later(layout),
+            ("ok", 1..) => Condition::Sound,
+            // A file without tables is what a truncated one looks like.
+            _ => Condition::Damaged,
+        })
+    };
+    checked().unwrap_or(Condition::Damaged)
+}
+
+/// Makes the error for a ledger that a later version has written.
+pub(crate) fn of_later(folder: &Path, layout: i64) -> Error {
+    Error::Asked(format!(
+        "the ledger in {} has layout {layout}, and this program writes {VERSION}: a later Tenter has written it; use that version, or name another folder",
+        folder.display()
+    ))
+}
+
+/// Returns the name of a process that uses the ledger in `folder`, if there is one.
+pub(crate) fn user_of(folder: &Path) -> Option<String> {
+    let entries = std::fs::read_dir(folder.join(WORKERS_FOLDER)).ok()?;
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    let name = names.find(|name| {
+        let file = File::options()
+            .write(true)
+            .open(folder.join(WORKERS_FOLDER).join(name));
+        file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    })?;
+    let name = name.to_string_lossy().into_owned();
+    name.split('-').next().map(str::to_owned)
+}
+
 /// Refuses a folder in which something else has the name of a ledger file or folder: a link, or a
 /// trial with that name. `SQLite` would only say that it cannot open its file.
 fn refuse_others(folder: &Path) -> Result<(), Error> {
@@ -536,7 +591,7 @@ pub(crate) fn broken(error: rusqlite::Error) -> Error {
 fn cannot(what: &str, folder: &Path, error: impl std::fmt::Display) -> Error {
     let folder = folder.display();
     Error::Asked(format!(
-        "cannot {what} the ledger in {folder}: {error}; name another folder"
+        "cannot {what} the ledger in {folder}: {error}; `tenter trials repair --workspace {folder}` replaces a damaged one, or name another folder"
     ))
 }
 

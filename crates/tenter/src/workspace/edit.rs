@@ -1,5 +1,7 @@
 //! Edits trials' names, tags and notes, and removes trials.
 
+use std::sync::atomic::Ordering;
+
 use rusqlite::{OptionalExtension, params};
 use tenter_units::{NAME_REMEDY, is_reserved, is_visible};
 
@@ -72,6 +74,7 @@ impl Workspace {
     pub fn set_tags(&self, id: i64, tags: &[String]) -> Result<(), Error> {
         let tags = checked_tags(tags)?;
         self.trial(id)?;
+        self.is_edited.store(true, Ordering::Relaxed);
         let ledger = self.ledger();
         let all = || -> rusqlite::Result<()> {
             let changes = ledger.connection().unchecked_transaction()?;
@@ -130,7 +133,10 @@ impl Workspace {
         let rows = self.ledger().connection().execute(text, params![id, value]);
         match rows.map_err(broken)? {
             0 => Err(unknown(id)),
-            _ => Ok(()),
+            _ => {
+                self.is_edited.store(true, Ordering::Relaxed);
+                Ok(())
+            }
         }
     }
 

@@ -9,12 +9,14 @@ mod find;
 mod headline;
 mod list;
 mod queue;
+mod repair;
 mod stamp;
 mod sweeps;
 mod swept;
 mod trial;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tenter_report::below;
@@ -25,6 +27,7 @@ use crate::sweep::ledger::Ledger;
 
 pub use list::{TrialList, TrialOrderKey, TrialQuery};
 pub use queue::QueuedTrial;
+pub use repair::Repaired;
 pub use sweeps::{WorkspaceSweep, sweep_of};
 pub use trial::{Headline, SweptPlace, TrialState, WorkspaceTrial};
 
@@ -36,6 +39,8 @@ pub struct Workspace {
     /// True if trials lie in arbitrary folders that this process has named: no stranger's ledger is
     /// involved.
     is_given: bool,
+    /// True if a name, note or tag has changed since the ledger was copied.
+    is_edited: AtomicBool,
 }
 
 impl Workspace {
@@ -52,6 +57,7 @@ impl Workspace {
             // A link in this path that is changed later must not move the workspace.
             folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             is_given: false,
+            is_edited: AtomicBool::new(false),
         };
         workspace.interrupt_lost()?;
         workspace.renew_headlines()?;
@@ -72,6 +78,7 @@ impl Workspace {
             ledger: Mutex::new(Ledger::in_memory()?),
             folder: PathBuf::new(),
             is_given: true,
+            is_edited: AtomicBool::new(false),
         };
         for (name, folder) in trials {
             workspace.add_given(name, folder, limits)?;
