@@ -73,15 +73,21 @@ pub enum TrialError {
     },
 }
 
+/// Number of the error for a device that fails, which has no kind of its own.
+const EIO: i32 = 5;
+
 impl TrialError {
     /// True if the disk is at fault and not the request: it is full, or fails.
     pub fn is_of_disk(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, Other, QuotaExceeded, StorageFull, WriteZero};
         match self {
-            TrialError::Io { source, .. } => matches!(
-                source.kind(),
-                StorageFull | QuotaExceeded | FileTooLarge | WriteZero | Other
-            ),
+            TrialError::Io { source, .. } => {
+                let kind = source.kind();
+                matches!(
+                    kind,
+                    StorageFull | QuotaExceeded | FileTooLarge | WriteZero | Other
+                ) || (cfg!(unix) && source.raw_os_error() == Some(EIO))
+            }
             TrialError::Parquet { action, .. } => *action == "write",
             _ => false,
         }

@@ -75,12 +75,19 @@ fn answer(order: &TrialOrder, threads: u16, asked: &Wishes) -> TrialAnswer {
     })
 }
 
-/// Writes a message. Without a reader there is nobody to tell, and the end of the input follows.
+/// Writes a message. One that is lost would leave the other side waiting, so the process ends
+/// instead, and its end is the answer.
 fn tell(told: &Told) {
-    if let Ok(mut line) = serde_json::to_vec(told) {
+    let written = serde_json::to_vec(told).map_err(io::Error::from);
+    let written = written.and_then(|mut line| {
         line.push(b'\n');
         let mut output = io::stdout().lock();
-        let _ = output.write_all(&line).and_then(|()| output.flush());
+        output.write_all(&line).and_then(|()| output.flush())
+    });
+    if let Err(error) = written {
+        // Standard error may have no reader either.
+        let _ = writeln!(io::stderr(), "a message cannot be written: {error}");
+        std::process::exit(1);
     }
 }
 

@@ -97,9 +97,9 @@ impl TrialProcess {
             threads,
         };
         let mut is_stopped = false;
-        // A process that cannot be written to has ended, and following it finds out why.
-        let _ = started.ask(&asked);
-        let Some(answer) = started.follow(order, observer, &mut is_stopped) else {
+        let is_asked = started.ask(&asked).is_ok();
+        let answer = is_asked.then(|| started.follow(order, observer, &mut is_stopped));
+        let Some(answer) = answer.flatten() else {
             return Ok(if is_stopped {
                 TrialAnswer::stopped()
             } else {
