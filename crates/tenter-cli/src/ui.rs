@@ -35,8 +35,10 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
         },
     })?;
     let url = server.url();
+    let readers = server.url_of_readers();
+    let readers = readers.map_or_else(String::new, |url| format!("readers    {url}\n"));
     print(&format!(
-        "workspace  {}\npage       {url}\nCtrl-C ends it; a trial that runs then keeps what it has.\n",
+        "workspace  {}\npage       {url}\n{readers}Ctrl-C ends it; a trial that runs then keeps what it has.\n",
         arguments.folder.display()
     ));
     for gap in confinement_gaps() {

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
 use crate::state::{App, Shared};
+use crate::token::Role;
 
 /// Content security policy for answers: the page loads nothing from elsewhere, and no other page
 /// can show it in a frame.
@@ -65,12 +66,21 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
         if let Some(welcome) = entry.welcome(request) {
             return Ok(Some(welcome));
         }
-        if !entry.admits(headers) {
-            return Err(ApiError::new(
-                StatusCode::UNAUTHORIZED,
-                "the token is missing; open the whole address that `tenter ui` has printed, or \
-                 send the token in it as `Authorization: Bearer`",
-            ));
+        match entry.role_of(headers) {
+            Some(Role::Owner) => {}
+            Some(Role::Reader) if may_read(request) => {}
+            Some(Role::Reader) => {
+                return Err(forbidden(
+                    "this address is for reading; ask the owner of the workspace for theirs",
+                ));
+            }
+            None => {
+                return Err(ApiError::new(
+                    StatusCode::UNAUTHORIZED,
+                    "the token is missing; open the whole address that `tenter ui` has printed, \
+                     or send the token in it as `Authorization: Bearer`",
+                ));
+            }
         }
     }
     let changes = !matches!(
@@ -85,6 +95,22 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
         ));
     }
     Ok(None)
+}
+
+/// Routes that take a body and change nothing.
+const QUESTIONS: [&str; 4] = ["check", "fabric", "mapping", "compare/measured"];
+
+/// True if a request changes nothing.
+fn may_read(request: &Request) -> bool {
+    let asks = |path: &str| {
+        let route = path.strip_prefix("/api/v1/");
+        route.is_some_and(|route| QUESTIONS.contains(&route))
+    };
+    match *request.method() {
+        Method::GET | Method::HEAD | Method::OPTIONS => true,
+        Method::POST => asks(request.uri().path()),
+        _ => false,
+    }
 }
 
 fn forbidden(message: &str) -> ApiError {

@@ -11,7 +11,7 @@ use tenter::{Error, Workspace};
 use crate::options::Options;
 use crate::report::report_of;
 use crate::state::{App, Shared};
-use crate::token::{Entry, token};
+use crate::token::{Entry, Role};
 use crate::{connections, routes, runner, sweep_runner};
 
 /// A server that listens, and answers once it [runs](Server::run).
@@ -44,8 +44,8 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         // `tokio` takes over only sockets that do not block.
         listener.set_nonblocking(true).map_err(failed)?;
-        let token = match (options.no_token, address.ip().is_loopback()) {
-            (false, _) => Some(token()?),
+        let entry = match (options.no_token, address.ip().is_loopback()) {
+            (false, _) => Some(Entry::new(address.port())?),
             (true, true) => None,
             (true, false) => {
                 return Err(Error::Asked(format!(
@@ -58,7 +58,6 @@ impl Server {
         let workspace = Workspace::open(&options.folder)?;
         let hosts = names(address);
         let port_of_any = address.ip().is_unspecified().then_some(address.port());
-        let entry = token.map(|token| Entry::new(token, address.port()));
         let mut app = App::new(workspace, options, entry, hosts, port_of_any);
         app.report_of = Some(report_of);
         Ok(Server {
@@ -68,14 +67,26 @@ impl Server {
         })
     }
 
-    /// Returns the page's address on this machine, with the token if one is required.
+    /// Returns the page's address on this machine, with the owner's token if one is required.
     pub fn url(&self) -> String {
+        let entry = self.app.entry.as_ref();
+        self.address_with(entry.map(|entry| entry.token(Role::Owner)))
+    }
+
+    /// Returns the address for those who may read and change nothing; `None` if no token is
+    /// required.
+    pub fn url_of_readers(&self) -> Option<String> {
+        let entry = self.app.entry.as_ref()?;
+        Some(self.address_with(Some(entry.token(Role::Reader))))
+    }
+
+    fn address_with(&self, token: Option<&str>) -> String {
         let mut address = self.address;
         if address.ip().is_unspecified() {
             address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
-        match &self.app.entry {
-            Some(entry) => format!("http://{address}/?token={}", entry.token()),
+        match token {
+            Some(token) => format!("http://{address}/?token={token}"),
             None => format!("http://{address}/"),
         }
     }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{Html, IntoResponse, Response};
 
 /// Makes a token from 128 random bits, as 32 hexadecimal digits.
-pub(crate) fn token() -> Result<String, tenter::Error> {
+fn token() -> Result<String, tenter::Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         tenter::Error::Asked(format!("the system has no random numbers: {error}"))
@@ -20,10 +20,19 @@ pub(crate) fn token() -> Result<String, tenter::Error> {
     Ok(text)
 }
 
+/// Rights of whoever has a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Everything.
+    Owner,
+    /// Everything that changes no trial, sweep, tag or note.
+    Reader,
+}
+
 /// Checks the token that a request brings: in this server's cookie or, for programs, in
 /// `Authorization: Bearer`.
 pub(crate) struct Entry {
-    token: String,
+    tokens: [(Role, String); 2],
     /// Cookie name, with the port: browsers send a cookie to every port on a host, so two servers
     /// need two names.
     cookie: String,
@@ -36,19 +45,32 @@ const WELCOME: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
     <title>Tenter</title><p><a href=\"/\">Open the workspace</a></p>";
 
 impl Entry {
-    /// Makes the entry to the server on `port`.
-    pub(crate) fn new(token: String, port: u16) -> Entry {
-        Entry {
-            token,
+    /// Makes the entry to the server on `port`, with new tokens.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub(crate) fn new(port: u16) -> Result<Entry, tenter::Error> {
+        Ok(Entry {
+            tokens: [(Role::Owner, token()?), (Role::Reader, token()?)],
             cookie: format!("tenter-token-{port}"),
+        })
+    }
+
+    pub(crate) fn token(&self, of: Role) -> &str {
+        let [(_, owner), (_, reader)] = &self.tokens;
+        match of {
+            Role::Owner => owner,
+            Role::Reader => reader,
         }
     }
 
-    pub(crate) fn token(&self) -> &str {
-        &self.token
+    fn role(&self, given: &str) -> Option<Role> {
+        let mut tokens = self.tokens.iter();
+        let found = tokens.find(|(_, token)| is_same(given, token))?;
+        Some(found.0)
     }
 
-    /// Answers `GET /?token=…` with the right token: sets the cookie, and leads to the workspace
+    /// Answers `GET /?token=…` with a right token: sets the cookie, and leads to the workspace
     /// without the token in the address bar.
     pub(crate) fn welcome(&self, request: &Request) -> Option<Response> {
         let query = request.uri().query()?;
@@ -56,13 +78,10 @@ impl Entry {
             .split('&')
             .find_map(|part| part.strip_prefix("token="))?;
         let is_page = *request.method() == Method::GET && request.uri().path() == "/";
-        if !is_page || !is_same(given, &self.token) {
+        if !is_page || self.role(given).is_none() {
             return None;
         }
-        let cookie = format!(
-            "{}={}; Path=/; HttpOnly; SameSite=Strict",
-            self.cookie, self.token
-        );
+        let cookie = format!("{}={given}; Path=/; HttpOnly; SameSite=Strict", self.cookie);
         let headers = [
             (SET_COOKIE, HeaderValue::from_str(&cookie).ok()?),
             (REFRESH, HeaderValue::from_static("0; url=/")),
@@ -70,21 +89,21 @@ impl Entry {
         Some((headers, Html(WELCOME)).into_response())
     }
 
-    /// True if a request carries the token.
-    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
+    /// Returns the role of whoever has sent a request; `None` without a right token.
+    pub(crate) fn role_of(&self, headers: &HeaderMap) -> Option<Role> {
         let bearer = headers.get(AUTHORIZATION).and_then(|of| of.to_str().ok());
         let bearer = bearer.and_then(|text| text.strip_prefix("Bearer "));
-        if bearer.is_some_and(|given| is_same(given.trim(), &self.token)) {
-            return true;
+        if let Some(role) = bearer.and_then(|given| self.role(given.trim())) {
+            return Some(role);
         }
         let cookies = headers
             .get_all(COOKIE)
             .iter()
             .filter_map(|of| of.to_str().ok());
         let mut pairs = cookies.flat_map(|of| of.split(';'));
-        pairs.any(|pair| {
-            let pair = pair.trim().split_once('=');
-            pair.is_some_and(|(name, given)| name == self.cookie && is_same(given, &self.token))
+        pairs.find_map(|pair| {
+            let (name, given) = pair.trim().split_once('=')?;
+            (name == self.cookie).then(|| self.role(given)).flatten()
         })
     }
 }

@@ -291,3 +291,34 @@ fn the_description_in_the_repository_is_that_of_the_program() {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
 }
+
+#[test]
+fn readers_read_and_change_nothing() {
+    let folder = Folder::new("readers");
+    let mut server = Server::start(&folder, &[]);
+    let id = server.queue(SCENARIO);
+    let path = format!("/trials/{id}");
+    server.wait(&path, "done");
+    let before = server.json(&path);
+    server.token = std::mem::take(&mut server.readers_token);
+    assert_eq!(server.json(&path), before);
+    let text = json!({ "text": SCENARIO });
+    assert_eq!(server.send("POST", "/check", &text).status, 200);
+    let note = json!({ "note": "mine" });
+    for (method, route, body) in [
+        ("POST", "/trials", &text),
+        ("PATCH", path.as_str(), &note),
+        ("DELETE", path.as_str(), &note),
+        ("POST", &format!("{path}/cancel"), &note),
+        ("POST", "/sweeps", &text),
+    ] {
+        let answer = server.send(method, route, body);
+        assert_eq!(answer.status, 403, "{method} {route}: {}", answer.text());
+        assert!(
+            answer.text().contains("is for reading"),
+            "{}",
+            answer.text()
+        );
+    }
+    assert_eq!(server.json(&path), before);
+}

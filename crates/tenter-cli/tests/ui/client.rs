@@ -57,6 +57,8 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The token in the address that it has printed; empty where there is none.
     pub(crate) token: String,
+    /// The token of those who may only read.
+    pub(crate) readers_token: String,
 }
 
 impl Server {
@@ -85,18 +87,32 @@ impl Server {
     pub(crate) fn of(mut command: Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        let url = lines.find_map(|line| {
-            let line = line.expect("UTF-8");
-            Some(line.strip_prefix("page")?.trim().to_owned())
-        });
-        let url = url.expect("it prints its address");
+        let mut url_of = |word: &str| {
+            let url = lines.find_map(|line| {
+                let line = line.expect("UTF-8");
+                Some(line.strip_prefix(word)?.trim().to_owned())
+            });
+            url.expect("it prints its address")
+        };
+        let url = url_of("page");
+        let token = |url: &str| {
+            let token = url.split_once("?token=");
+            token.map_or_else(String::new, |(_, token)| token.to_owned())
+        };
         let address = url.strip_prefix("http://").expect("HTTP");
         let address = address.split('/').next().expect("a host").to_owned();
-        let token = url.split_once("?token=").map_or("", |(_, token)| token);
+        let own_token = token(&url);
+        // Without tokens there is no other address.
+        let readers_token = if own_token.is_empty() {
+            String::new()
+        } else {
+            token(&url_of("readers"))
+        };
         Server {
             child,
             address,
-            token: token.to_owned(),
+            token: own_token,
+            readers_token,
         }
     }
 
