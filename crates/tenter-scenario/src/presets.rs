@@ -25,16 +25,22 @@ macro_rules! preset {
 }
 
 /// All presets, smaller fabrics first.
-pub static PRESETS: [Preset; 10] = [
+pub static PRESETS: [Preset; 16] = [
     preset!("single-switch-8"),
+    preset!("l40s-32"),
     preset!("leaf-spine-64"),
     preset!("rail-64"),
     preset!("dgx-a100-64"),
     preset!("dgx-h100-64"),
+    preset!("dgx-h200-64"),
     preset!("dgx-b200-64"),
+    preset!("dgx-b300-64"),
     preset!("p5-64"),
+    preset!("rtx-pro-6000-64"),
     preset!("mi300x-64"),
     preset!("fat-tree-128"),
+    preset!("gb200-nvl72-144"),
+    preset!("gb300-nvl72-144"),
     preset!("leaf-spine-512"),
 ];
 

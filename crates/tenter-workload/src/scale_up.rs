@@ -6,6 +6,7 @@ use tenter_config::component;
 use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
+use crate::NcclKernels;
 use crate::collective::NpuGeneration;
 
 component! {
@@ -21,6 +22,9 @@ component! {
         /// Generation of the NPUs: with one, collectives have NCCL's choice of algorithms by
         /// default.
         generation: Option<NpuGeneration> = "none", omit default;
+        /// Times of NCCL's kernels, for collectives of NCCL among NPUs of one host; `none`: the
+        /// tuning model of NCCL and the domain's rate.
+        nccl_kernels: Option<NcclKernels> = "none", omit default;
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tenter_config::Words as _;
 use tenter_units::Rate;
 
-use crate::collective::{CollectiveKind, HOST_KEYS, NPUS_KEY};
+use crate::collective::{CollectiveKind, HOST_KEYS, InDomain, NPUS_KEY};
 use crate::scale_up::ScaleUp;
 
 /// Ranks and NICs that a group has at each host.
@@ -128,12 +128,27 @@ impl Site {
     /// Returns the collective with the values of its hosts filled in, for a group of `ranks` ranks.
     ///
     /// NCCL's choice and PXN are replaced by the collective's usual algorithm if the ranks are not
-    /// placed as they need it. Collectives that do not depend on hosts are returned unchanged.
+    /// placed as they need it. Where all ranks share a domain whose kernels have times, collectives
+    /// of NCCL take them. Other collectives that do not depend on hosts are returned unchanged.
     ///
     /// # Errors
     /// A key that contradicts the hosts; another algorithm that distinguishes hosts on ranks that
     /// are not spread evenly.
     pub fn fit(&self, kind: &CollectiveKind, ranks: u32) -> Result<Sited, Misfit> {
+        let sited = self.fit_hosts(kind, ranks)?;
+        let is_one = self.at_each.is_some_and(|each| each.ranks == ranks);
+        let domain = self.scale_up.filter(|_| is_one);
+        let timed = domain.and_then(|domain| InDomain::of(&sited.kind, domain));
+        Ok(match timed {
+            Some(timed) => Sited {
+                kind: CollectiveKind::InDomain(timed),
+                ..sited
+            },
+            None => sited,
+        })
+    }
+
+    fn fit_hosts(&self, kind: &CollectiveKind, ranks: u32) -> Result<Sited, Misfit> {
         if !kind.has_key(NPUS_KEY) {
             return Ok(Sited::of(kind.clone()));
         }

@@ -32,6 +32,7 @@ mod seeds;
 mod servers;
 mod shell;
 mod signals;
+mod silicon;
 mod validate;
 mod watch;
 mod workplace;

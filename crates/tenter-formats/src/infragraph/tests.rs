@@ -269,6 +269,7 @@ fn fabrics_come_back_as_they_were() {
         rate: Rate::from_gbps(900),
         latency: Time::from_ns(700),
         generation: None,
+        nccl_kernels: None,
     };
     let shared = Server {
         npus_per_nic: 2,

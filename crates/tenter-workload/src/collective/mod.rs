@@ -24,6 +24,7 @@ mod butterfly;
 mod chunks;
 mod gather_parallel;
 mod hypercube;
+mod in_domain;
 mod incast;
 mod limits;
 pub(crate) mod member;
@@ -76,6 +77,7 @@ pub use broadcast_tree::BroadcastTree;
 pub use butterfly::Distances;
 pub use gather_parallel::GatherParallel;
 pub use hypercube::Hypercube;
+pub use in_domain::InDomain;
 pub use incast::Incast;
 pub use member::{CollectiveMember, Factor};
 pub(crate) use nccl::nics_divide;
@@ -107,6 +109,8 @@ macro_rules! collectives {
             $(#[doc = concat!("[`", stringify!($name), "`].")] $name($name),)+
             /// An algorithm that is read from a file, or from several files by size.
             FromFile(AlgorithmFiles),
+            /// NCCL's, among ranks of one scale-up domain whose kernels have times.
+            InDomain(InDomain),
         }
 
         $(impl From<$name> for $list {
@@ -135,6 +139,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(_) => &<$name as Collective>::MEMBER,)+
                     $list::FromFile(own) => own.member(),
+                    $list::InDomain(own) => own.kind().member(),
                 }
             }
 
@@ -154,6 +159,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => Component::written(own),)+
                     $list::FromFile(_) => Vec::new(),
+                    $list::InDomain(own) => own.kind().keys(),
                 }
             }
 
@@ -165,6 +171,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.schedule(ranks, size_bytes),)+
                     $list::FromFile(own) => own.schedule(ranks, size_bytes),
+                    $list::InDomain(own) => own.schedule(ranks, size_bytes),
                 }
             }
 
@@ -174,6 +181,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.ideal(switch),)+
                     $list::FromFile(own) => own.ideal(switch),
+                    $list::InDomain(own) => own.ideal(switch),
                 }
             }
 
@@ -184,6 +192,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.within_hosts(size_bytes),)+
                     $list::FromFile(_) => Time::ZERO,
+                    $list::InDomain(_) => Time::ZERO,
                 }
             }
 
@@ -193,6 +202,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.algbw(),)+
                     $list::FromFile(_) => Factor::One,
+                    $list::InDomain(own) => own.kind().algbw(),
                 }
             }
 
@@ -202,6 +212,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.chunk_bytes(),)+
                     $list::FromFile(own) => own.chunk_bytes(),
+                    $list::InDomain(_) => None,
                 }
             }
 
@@ -211,6 +222,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.hands_over(),)+
                     $list::FromFile(_) => None,
+                    $list::InDomain(own) => own.kind().hands_over(),
                 }
             }
 
@@ -219,6 +231,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.own_size(),)+
                     $list::FromFile(_) => None,
+                    $list::InDomain(_) => None,
                 }
             }
 
@@ -228,6 +241,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.more_of_a_way(),)+
                     $list::FromFile(own) => own.more_of_a_way(),
+                    $list::InDomain(own) => own.kind().more_of_a_way(),
                 }
             }
 
@@ -237,6 +251,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.wire_times(),)+
                     $list::FromFile(_) => 1,
+                    $list::InDomain(own) => own.wire_times(),
                 }
             }
 
@@ -246,6 +261,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.nccl(),)+
                     $list::FromFile(_) => None,
+                    $list::InDomain(own) => own.kind().nccl(),
                 }
             }
 
@@ -255,6 +271,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.with_nccl(keys).map($list::$name),)+
                     $list::FromFile(_) => None,
+                    $list::InDomain(own) => own.kind().with_nccl(keys),
                 }
             }
 
@@ -263,6 +280,7 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.draws(),)+
                     $list::FromFile(_) => false,
+                    $list::InDomain(own) => own.kind().draws(),
                 }
             }
         }
@@ -489,6 +507,11 @@ impl CollectiveKind {
         let Some((collective, keys)) = self.nccl() else {
             return Ok(None);
         };
+        if let CollectiveKind::InDomain(own) = self
+            && let Some(choice) = own.choose(ranks, size_bytes)
+        {
+            return Ok(Some(choice));
+        }
         let member = self.member();
         let choice = keys.choose(collective, member, ranks, size_bytes);
         choice.map(Some)

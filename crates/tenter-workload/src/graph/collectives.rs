@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::GraphError;
-use crate::collective::{CollectiveKind, NPUS_KEY};
+use crate::collective::{CollectiveKind, InDomain, NPUS_KEY};
 use crate::site::{Instead, Misfit, Site};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
@@ -142,7 +142,8 @@ impl Collectives {
     /// # Errors
     /// A collective that does not suit its site and has no fallback.
     pub(super) fn at(&self, site_of: &SiteOf<'_>) -> Result<Option<Fitted>, Misfit> {
-        if !self.kinds.iter().any(|kind| kind.has_key(NPUS_KEY)) {
+        let depends = |kind: &CollectiveKind| kind.has_key(NPUS_KEY) || InDomain::covers(kind);
+        if !self.kinds.iter().any(depends) {
             return Ok(None);
         }
         // Kinds are collected anew: one kind may fit the hosts of two groups differently.

@@ -24,4 +24,4 @@ pub use constants::{HostCpu, NpuGeneration};
 pub use keys::NcclKeys;
 pub(crate) use keys::nics_divide;
 pub use model::NcclChoice;
-pub(super) use plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal};
+pub(super) use plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal, through_switch};

@@ -3,11 +3,12 @@
 use super::algorithms::{NcclAlgorithm, NcclCollective};
 use super::constants as table;
 use super::keys::NcclKeys;
-use super::model::{Communicator, NcclChoice};
+use super::model::{Communicator, NcclChoice, StepLatencies};
 use super::rings::{ChannelRings, Round};
 use super::servers::Servers;
 use super::trees::{ChannelTrees, Within};
 use crate::closed_form::IdealSwitch;
+use crate::collective::WireProtocol;
 use crate::collective::chunks::Chunks;
 use crate::collective::member::CollectiveMember;
 use crate::{Schedule, WorkloadError};
@@ -194,6 +195,26 @@ fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
         protocol: choice.protocol,
         latencies: of.step_latencies(choice.algorithm, choice.protocol),
     }
+}
+
+/// Builds NVLS among `ranks` ranks of one server, without latencies and by the whole rate of the
+/// domain.
+pub(in crate::collective) fn through_switch(ranks: u32, bytes: u64) -> Box<dyn Schedule> {
+    Box::new(ChannelTrees {
+        servers: Servers {
+            nodes: 1,
+            npus: ranks,
+            // Each NPU is the head for its part of the buffer.
+            nics: ranks,
+        },
+        within: Within::Switch {
+            share_ppm: 1_000_000,
+        },
+        channels: ranks,
+        pieces: Chunks::new(bytes, ranks),
+        protocol: WireProtocol::Simple,
+        latencies: StepLatencies::default(),
+    })
 }
 
 /// Returns the piece count for a size; each channel has equally many pieces.
