@@ -45,46 +45,46 @@ component! {
         /// The measured GPU whose times are the defaults of all other keys.
         gpu: NcclGpu = "h100";
         /// Launch of a ring with LL.
-        ll_start: Time = by start::<0> | gpu | "that of `gpu`", in TIMES;
+        ll_start: Time = by defaults::start::<0> | gpu | "that of `gpu`", in TIMES;
         /// Time of a ring's step with LL; the domain's latency at least.
-        ll_step: Time = by step::<0> | gpu | "that of `gpu`", in TIMES;
+        ll_step: Time = by defaults::step::<0> | gpu | "that of `gpu`", in TIMES;
         /// Rate of a ring with LL.
-        ll_rate: Rate = by rate::<0> | gpu | "that of `gpu`", in RATES;
+        ll_rate: Rate = by defaults::rate::<0> | gpu | "that of `gpu`", in RATES;
         /// Launch of a ring with LL128.
-        ll128_start: Time = by start::<1> | gpu | "that of `gpu`", in TIMES;
+        ll128_start: Time = by defaults::start::<1> | gpu | "that of `gpu`", in TIMES;
         /// Time of a ring's step with LL128; the domain's latency at least.
-        ll128_step: Time = by step::<1> | gpu | "that of `gpu`", in TIMES;
+        ll128_step: Time = by defaults::step::<1> | gpu | "that of `gpu`", in TIMES;
         /// Rate of a ring with LL128.
-        ll128_rate: Rate = by rate::<1> | gpu | "that of `gpu`", in RATES;
+        ll128_rate: Rate = by defaults::rate::<1> | gpu | "that of `gpu`", in RATES;
         /// Launch of a ring with Simple.
-        simple_start: Time = by start::<2> | gpu | "that of `gpu`", in TIMES;
+        simple_start: Time = by defaults::start::<2> | gpu | "that of `gpu`", in TIMES;
         /// Time of a ring's step with Simple; the domain's latency at least.
-        simple_step: Time = by step::<2> | gpu | "that of `gpu`", in TIMES;
+        simple_step: Time = by defaults::step::<2> | gpu | "that of `gpu`", in TIMES;
         /// Rate of a ring with Simple.
-        simple_rate: Rate = by rate::<2> | gpu | "that of `gpu`", in RATES;
+        simple_rate: Rate = by defaults::rate::<2> | gpu | "that of `gpu`", in RATES;
         /// Rate at which a ring copies a rank's own share, the buffer over the ranks.
-        copy_rate: Rate = by copy_rate | gpu | "that of `gpu`", in RATES;
+        copy_rate: Rate = by defaults::copy_rate | gpu | "that of `gpu`", in RATES;
         /// Rate between two ranks alone with Simple, where it is another: GPUs on one PCIe switch.
-        pair_rate: Option<Rate> = by pair_rate | gpu | "that of `gpu`", in RATES;
+        pair_rate: Option<Rate> = by defaults::pair_rate | gpu | "that of `gpu`", in RATES;
         /// Launch of NVLS.
-        nvls_start: Time = by nvls_start | gpu | "that of `gpu`", in TIMES;
+        nvls_start: Time = by defaults::nvls_start | gpu | "that of `gpu`", in TIMES;
         /// Buffer over the time that its bytes take with NVLS, in an all-reduce of 4 ranks or more;
         /// `none`: the switch adds nothing up.
-        nvls_rate: Option<Rate> = by nvls_rate | gpu | "that of `gpu`", in RATES;
+        nvls_rate: Option<Rate> = by defaults::nvls_rate | gpu | "that of `gpu`", in RATES;
         /// Launch of an all-to-all with LL.
-        all_to_all_ll_start: Time = by start::<3> | gpu | "that of `gpu`", in TIMES;
+        all_to_all_ll_start: Time = by defaults::start::<3> | gpu | "that of `gpu`", in TIMES;
         /// Time for each peer of an all-to-all with LL.
-        all_to_all_ll_peer: Time = by step::<3> | gpu | "that of `gpu`", in TIMES;
+        all_to_all_ll_peer: Time = by defaults::step::<3> | gpu | "that of `gpu`", in TIMES;
         /// Rate to each peer, all at once, of an all-to-all with LL.
-        all_to_all_ll_peer_rate: Rate = by rate::<3> | gpu | "that of `gpu`", in RATES;
+        all_to_all_ll_peer_rate: Rate = by defaults::rate::<3> | gpu | "that of `gpu`", in RATES;
         /// Launch of an all-to-all with Simple.
-        all_to_all_simple_start: Time = by start::<4> | gpu | "that of `gpu`", in TIMES;
+        all_to_all_simple_start: Time = by defaults::start::<4> | gpu | "that of `gpu`", in TIMES;
         /// Time for each peer of an all-to-all with Simple.
-        all_to_all_simple_peer: Time = by step::<4> | gpu | "that of `gpu`", in TIMES;
+        all_to_all_simple_peer: Time = by defaults::step::<4> | gpu | "that of `gpu`", in TIMES;
         /// Rate to all peers together of an all-to-all with Simple.
-        all_to_all_simple_rate: Rate = by rate::<4> | gpu | "that of `gpu`", in RATES;
+        all_to_all_simple_rate: Rate = by defaults::rate::<4> | gpu | "that of `gpu`", in RATES;
         /// Rate at which an all-to-all with Simple copies a rank's own block.
-        all_to_all_copy_rate: Rate = by all_to_all_copy_rate | gpu | "that of `gpu`", in RATES;
+        all_to_all_copy_rate: Rate = by defaults::all_to_all_copy_rate | gpu | "that of `gpu`", in RATES;
     }
 }
 
@@ -199,36 +199,47 @@ fn gbytes_per_s(rate: f64) -> Rate {
     Rate::from_bits_per_second((rate * 1e3).round() as u64 * 8_000_000)
 }
 
-fn start<const PIECE: usize>(gpu: &NcclGpu) -> Time {
-    time(gpu.constants().pieces[PIECE][0])
-}
+/// Defaults of keys, as functions of the GPU.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "defaults are made from references"
+)]
+mod defaults {
+    use tenter_units::{Rate, Time};
 
-fn step<const PIECE: usize>(gpu: &NcclGpu) -> Time {
-    time(gpu.constants().pieces[PIECE][1])
-}
+    use super::{NcclGpu, gbytes_per_s, time};
 
-fn rate<const PIECE: usize>(gpu: &NcclGpu) -> Rate {
-    gbytes_per_s(gpu.constants().pieces[PIECE][2])
-}
+    pub(super) fn start<const PIECE: usize>(gpu: &NcclGpu) -> Time {
+        time(gpu.constants().pieces[PIECE][0])
+    }
 
-fn copy_rate(gpu: &NcclGpu) -> Rate {
-    gbytes_per_s(gpu.constants().copy)
-}
+    pub(super) fn step<const PIECE: usize>(gpu: &NcclGpu) -> Time {
+        time(gpu.constants().pieces[PIECE][1])
+    }
 
-fn pair_rate(gpu: &NcclGpu) -> Option<Rate> {
-    gpu.constants().pair.map(gbytes_per_s)
-}
+    pub(super) fn rate<const PIECE: usize>(gpu: &NcclGpu) -> Rate {
+        gbytes_per_s(gpu.constants().pieces[PIECE][2])
+    }
 
-fn nvls_start(gpu: &NcclGpu) -> Time {
-    time(gpu.constants().nvls.map_or(0.0, |(start, _)| start))
-}
+    pub(super) fn copy_rate(gpu: &NcclGpu) -> Rate {
+        gbytes_per_s(gpu.constants().copy)
+    }
 
-fn nvls_rate(gpu: &NcclGpu) -> Option<Rate> {
-    gpu.constants().nvls.map(|(_, rate)| gbytes_per_s(rate))
-}
+    pub(super) fn pair_rate(gpu: &NcclGpu) -> Option<Rate> {
+        gpu.constants().pair.map(gbytes_per_s)
+    }
 
-fn all_to_all_copy_rate(gpu: &NcclGpu) -> Rate {
-    gbytes_per_s(gpu.constants().all_to_all_copy)
+    pub(super) fn nvls_start(gpu: &NcclGpu) -> Time {
+        time(gpu.constants().nvls.map_or(0.0, |(start, _)| start))
+    }
+
+    pub(super) fn nvls_rate(gpu: &NcclGpu) -> Option<Rate> {
+        gpu.constants().nvls.map(|(_, rate)| gbytes_per_s(rate))
+    }
+
+    pub(super) fn all_to_all_copy_rate(gpu: &NcclGpu) -> Rate {
+        gbytes_per_s(gpu.constants().all_to_all_copy)
+    }
 }
 
 /// A kernel's times: its launch, each step or peer, and its bytes.
@@ -278,7 +289,11 @@ impl NcclKernels {
     /// Returns the lowest rate of any kernel that a rank sends at.
     pub(crate) fn slowest(self) -> Rate {
         let rings = [self.ll_rate, self.ll128_rate, self.simple_rate];
-        let others = [Some(self.all_to_all_simple_rate), self.pair_rate, self.nvls_rate];
+        let others = [
+            Some(self.all_to_all_simple_rate),
+            self.pair_rate,
+            self.nvls_rate,
+        ];
         let all = rings.into_iter().chain(others.into_iter().flatten());
         all.fold(self.ll_rate, Rate::min)
     }

@@ -141,7 +141,7 @@ impl Site {
         let timed = domain.and_then(|domain| InDomain::of(&sited.kind, domain));
         Ok(match timed {
             Some(timed) => Sited {
-                kind: CollectiveKind::InDomain(timed),
+                kind: CollectiveKind::InDomain(Box::new(timed)),
                 ..sited
             },
             None => sited,
@@ -279,6 +279,7 @@ impl Sited {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NcclKernels;
 
     fn site(npus: u32, hosts: &[u32]) -> Site {
         let ranks = hosts.iter().map(|&nic| (nic / npus, nic));
@@ -332,6 +333,39 @@ mod tests {
         let rate = kind("all-reduce", "nccl", &[("nic_rate", "400Gbps")]);
         let refused = site(4, &all).fit(&rate, 16).unwrap_err().to_string();
         assert!(refused.contains("says 200Gbps"), "{refused}");
+    }
+
+    #[test]
+    fn kernels_have_times_where_one_domain_has_all_ranks() {
+        let with_times = |hosts: &[u32]| {
+            let own = site(4, hosts);
+            let domain = own.scale_up.map(|domain| ScaleUp {
+                nccl_kernels: Some(NcclKernels::default()),
+                ..domain
+            });
+            Site {
+                scale_up: domain,
+                ..own
+            }
+        };
+        let is_timed = |site: Site, kind: &CollectiveKind, ranks| {
+            let sited = site.fit(kind, ranks).expect("it fits").kind;
+            // Once more, it is the same.
+            assert_eq!(site.fit(&sited, ranks).map(|of| of.kind), Ok(sited.clone()));
+            matches!(sited, CollectiveKind::InDomain(_))
+        };
+        let (one, two) = ([0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7]);
+        for (collective, algorithm, timed) in [
+            ("all-reduce", "nccl", true),
+            ("all-to-all", "pxn", true),
+            ("send-recv", "ring", true),
+            ("all-reduce", "ring", false),
+        ] {
+            let kind = kind(collective, algorithm, &[]);
+            assert_eq!(is_timed(with_times(&one), &kind, 4), timed, "{kind:?}");
+            assert!(!is_timed(with_times(&two), &kind, 8), "{kind:?}");
+            assert!(!is_timed(site(4, &one), &kind, 4), "{kind:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 use tenter_config::Words;
 use tenter_plan::Plan;
-use tenter_workload::collective::{AllReduceHierarchical, CollectiveKind};
+use tenter_workload::collective::{AllReduceHierarchical, CollectiveKind, InDomain};
 
 use super::layout::Layout;
 use crate::fabric_line::counted;
@@ -21,7 +21,19 @@ pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {
         format!("Algorithm: {}", algorithm(plan)),
     ];
     lines.extend(nccl(plan));
+    lines.extend(kernels(plan).map(|own| {
+        let gpu = own.kernels().gpu.word();
+        format!("NCCL's kernels: launch, steps and rates fitted to measured servers of {gpu}")
+    }));
     lines
+}
+
+/// Returns the collective if it has the times of NCCL's kernels in one domain.
+fn kernels(plan: &Plan) -> Option<&InDomain> {
+    match plan.jobs[0].sequence.first()?.traffic.collective()? {
+        CollectiveKind::InDomain(own) => Some(own),
+        _ => None,
+    }
 }
 
 /// Returns the settings of NCCL's model, if it chooses the algorithm.
@@ -156,18 +168,25 @@ fn algorithm(plan: &Plan) -> String {
         .filter(|name| *name != own)
         .collect();
     if own == "nccl" {
+        let by = match kernels(plan) {
+            Some(_) => "the fastest of its kernels",
+            None => "its tuning model",
+        };
         return format!(
-            "NCCL's choice by its tuning model, {}; --algorithm takes {}",
+            "NCCL's choice by {by}, {}; --algorithm takes {}",
             choices(plan),
             others.join(", ")
         );
     }
-    if others.is_empty() {
-        return format!("{own} at every size; there is no other");
-    }
-    format!(
-        "{own} at every size, where NCCL chooses by size and topology; \
-         --algorithm takes {}",
-        others.join(", ")
-    )
+    let where_nccl = match kernels(plan) {
+        Some(_) => ", as NCCL's kernels carry it out",
+        None if others.is_empty() => "",
+        None => ", where NCCL chooses by size and topology",
+    };
+    let others = if others.is_empty() {
+        "there is no other".to_owned()
+    } else {
+        format!("--algorithm takes {}", others.join(", "))
+    };
+    format!("{own} at every size{where_nccl}; {others}")
 }

@@ -47,6 +47,71 @@ fn an_npu_sends_one_transfer_after_the_other() {
     assert_eq!(times, all);
 }
 
+/// A kernel of each kind, at half a byte a nanosecond; all others take a second.
+const KERNELS: &str = "endpoint.host.scale_up.nccl_kernels={ll_start: 1s, ll128_start: 1s, \
+    simple_start: 10us, simple_step: 5us, simple_rate: 4Gbps, copy_rate: 8Gbps, nvls_rate: none, \
+    all_to_all_ll_start: 1s, all_to_all_simple_start: 10us, all_to_all_simple_peer: 1us, \
+    all_to_all_simple_rate: 4Gbps, all_to_all_copy_rate: 8Gbps}";
+
+#[test]
+fn kernels_take_their_times() {
+    let completion = |sets: &[&str]| {
+        let trial = Trial::run(HOSTS, &[&[KERNELS], sets].concat());
+        trial.completion(0)
+    };
+    let of = |kind: &str| {
+        let jobs = format!("jobs[0].collectives=[{{{kind}, size: 4000B}}]");
+        completion(&[&jobs])
+    };
+    // A launch of 10 us; a ring copies 1,000 bytes in 1 us, and takes 5 us and 2 us for each step.
+    assert_eq!(of("collective: all-reduce, algorithm: nccl"), 53_000_000);
+    assert_eq!(of("collective: all-gather, algorithm: nccl"), 32_000_000);
+    assert_eq!(
+        of("collective: reduce-scatter, algorithm: nccl"),
+        32_000_000
+    );
+    // Three peers, the copy, and three blocks of 2 us.
+    for kind in [
+        "collective: all-to-all",
+        "collective: gather",
+        "collective: scatter, root: 2",
+    ] {
+        assert_eq!(of(kind), 20_000_000, "{kind}");
+    }
+    // One peer and 8 us; three steps and 8 us.
+    assert_eq!(of("collective: send-recv"), 19_000_000);
+    for kind in [
+        "collective: broadcast, algorithm: ring, root: 3",
+        "collective: reduce, root: 1",
+    ] {
+        assert_eq!(of(kind), 33_000_000, "{kind}");
+    }
+    // Other algorithms take the domain's rate and latency alone.
+    assert_eq!(of("collective: all-reduce, algorithm: ring"), 24_000_000);
+    let nccl = "jobs[0].collectives=[{collective: all-reduce, algorithm: nccl, size: 4000B}]";
+    let nvls = [
+        nccl,
+        "endpoint.host.scale_up.nccl_kernels.nvls_start=20us",
+        "endpoint.host.scale_up.nccl_kernels.nvls_rate=4Gbps",
+    ];
+    assert_eq!(completion(&nvls), 28_000_000);
+    let all_to_all = "jobs[0].collectives=[{collective: all-to-all, size: 4000B}]";
+    let ll = [
+        all_to_all,
+        "endpoint.host.scale_up.nccl_kernels.all_to_all_ll_start=2us",
+        "endpoint.host.scale_up.nccl_kernels.all_to_all_ll_peer=1us",
+        "endpoint.host.scale_up.nccl_kernels.all_to_all_ll_peer_rate=1Gbps",
+    ];
+    assert_eq!(completion(&ll), 13_000_000);
+    // Two ranks have a rate of their own: 11 us, a copy of 2 us, and 2,000 bytes in 2 us.
+    let pair = [
+        all_to_all,
+        "jobs[0].ranks=2",
+        "endpoint.host.scale_up.nccl_kernels.pair_rate=8Gbps",
+    ];
+    assert_eq!(completion(&pair), 15_000_000);
+}
+
 #[test]
 fn what_crosses_hosts_is_all_that_the_network_carries() {
     // 16 ranks in four hosts: of 15 blocks of 1 MiB, 12 leave the host.

@@ -20,7 +20,7 @@ use crate::{Destination, QueuePairScope, ScaleUp, Schedule, Transfer, WorkloadEr
 /// A collective of NCCL among ranks of one domain whose kernels have times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InDomain {
-    kind: Box<CollectiveKind>,
+    kind: CollectiveKind,
     domain: ScaleUp,
     kernels: NcclKernels,
 }
@@ -92,7 +92,7 @@ impl InDomain {
         let kernels = domain.nccl_kernels.filter(|_| Self::covers(kind))?;
         let kind = match kind {
             CollectiveKind::InDomain(own) => own.kind.clone(),
-            kind => Box::new(kind.clone()),
+            kind => kind.clone(),
         };
         Some(InDomain {
             kind,
@@ -104,6 +104,11 @@ impl InDomain {
     /// Returns the collective and its algorithm as they are written.
     pub(super) fn kind(&self) -> &CollectiveKind {
         &self.kind
+    }
+
+    /// Returns the times of the domain's kernels.
+    pub fn kernels(&self) -> &NcclKernels {
+        &self.kernels
     }
 
     /// Returns the fastest ring, or NVLS; `None` for other collectives, and for an algorithm or a
@@ -204,7 +209,7 @@ impl InDomain {
             return self.along(&way, ranks, bytes);
         }
         let member = self.kind.member();
-        let inner: Box<dyn Schedule> = match &*self.kind {
+        let inner: Box<dyn Schedule> = match &self.kind {
             CollectiveKind::BroadcastRing(own) => {
                 member.check_root(own.root, ranks)?;
                 Box::new(Chain::from_root(ranks, own.root, bytes))
@@ -221,12 +226,7 @@ impl InDomain {
     }
 
     /// Builds a ring or NVLS.
-    fn along(
-        &self,
-        way: &Way,
-        ranks: u32,
-        bytes: u64,
-    ) -> Result<Box<dyn Schedule>, WorkloadError> {
+    fn along(&self, way: &Way, ranks: u32, bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let (transfers, latency) = match self.kind.nccl() {
             // The latency of the path, up to the switch and back, is that of both steps.
             _ if way.algorithm == NcclAlgorithm::Nvls => {
@@ -247,7 +247,7 @@ impl InDomain {
     fn at_once(&self, ranks: u32, bytes: u64) -> Work {
         let others = u64::from(ranks - 1);
         let block = u128::from(bytes.div_ceil(u64::from(ranks)));
-        match &*self.kind {
+        match &self.kind {
             // NCCL's broadcast and reduce are chains along its rings, in many small pieces.
             CollectiveKind::BroadcastRing(_) | CollectiveKind::ReduceTree(_) => {
                 let protocols = [WireProtocol::Ll, WireProtocol::Ll128, WireProtocol::Simple];

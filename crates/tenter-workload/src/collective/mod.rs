@@ -110,7 +110,7 @@ macro_rules! collectives {
             /// An algorithm that is read from a file, or from several files by size.
             FromFile(AlgorithmFiles),
             /// NCCL's, among ranks of one scale-up domain whose kernels have times.
-            InDomain(InDomain),
+            InDomain(Box<InDomain>),
         }
 
         $(impl From<$name> for $list {

@@ -5,9 +5,9 @@ use tenter_units::Time;
 
 use super::*;
 use crate::collective::vectors::{Memory, execute};
-use crate::collective::{AllGatherNccl, AllReduceNccl, CollectiveKind};
+use crate::collective::{AllGatherNccl, AllReduceNccl, CollectiveKind, InDomain};
 use crate::collective::{ReduceScatterNccl, WireProtocol};
-use crate::{QueuePairScope, Schedule, Transfer};
+use crate::{NcclKernels, QueuePairScope, ScaleUp, Schedule, Transfer};
 
 /// A collective with some keys.
 fn kind(collective: &str, keys: &[(&str, &str)]) -> CollectiveKind {
@@ -269,6 +269,23 @@ fn check(kind: &CollectiveKind, ranks: u32, bytes: u64, order: u64) {
                 found, expected,
                 "{kind:?}, {ranks} ranks, rank {rank}, chunk {chunk}"
             );
+        }
+    }
+}
+
+/// Kernels with times carry out the same.
+#[test]
+fn kernels_carry_out_what_is_promised() {
+    let domain = ScaleUp {
+        npus_per_host: 16,
+        nccl_kernels: Some(NcclKernels::default()),
+        ..ScaleUp::default()
+    };
+    for name in ["all-reduce", "all-gather", "reduce-scatter"] {
+        for (ranks, bytes) in [(2, 7), (4, 1 << 12), (8, 1 << 27), (9, 1_000_003)] {
+            let own = kind(name, &[("npus_per_host", "16")]);
+            let timed = InDomain::of(&own, domain).expect("kernels have times");
+            check(&CollectiveKind::InDomain(Box::new(timed)), ranks, bytes, 3);
         }
     }
 }
