@@ -42,6 +42,57 @@ class EndpointAddresses(TypedDict, total=False):
     """
 
 
+class EndpointHostScaleUpNcclKernels(TypedDict, total=False):
+    all_to_all_copy_rate: Quantity
+    """Rate at which an all-to-all with Simple copies a rank's own block. Default: that of `gpu`."""
+    all_to_all_ll_peer: Quantity
+    """Time for each peer of an all-to-all with LL. Default: that of `gpu`."""
+    all_to_all_ll_peer_rate: Quantity
+    """Rate to each peer, all at once, of an all-to-all with LL. Default: that of `gpu`."""
+    all_to_all_ll_start: Quantity
+    """Launch of an all-to-all with LL. Default: that of `gpu`."""
+    all_to_all_simple_peer: Quantity
+    """Time for each peer of an all-to-all with Simple. Default: that of `gpu`."""
+    all_to_all_simple_rate: Quantity
+    """Rate to all peers together of an all-to-all with Simple. Default: that of `gpu`."""
+    all_to_all_simple_start: Quantity
+    """Launch of an all-to-all with Simple. Default: that of `gpu`."""
+    copy_rate: Quantity
+    """Rate at which a ring copies a rank's own share, the buffer over the ranks. Default: that
+    of `gpu`.
+    """
+    gpu: Literal["a100", "h100", "b200", "rtx-pro-6000", "l40s"]
+    """The measured GPU whose times are the defaults of all other keys. Default: h100."""
+    ll128_rate: Quantity
+    """Rate of a ring with LL128. Default: that of `gpu`."""
+    ll128_start: Quantity
+    """Launch of a ring with LL128. Default: that of `gpu`."""
+    ll128_step: Quantity
+    """Time of a ring's step with LL128; the domain's latency at least. Default: that of `gpu`."""
+    ll_rate: Quantity
+    """Rate of a ring with LL. Default: that of `gpu`."""
+    ll_start: Quantity
+    """Launch of a ring with LL. Default: that of `gpu`."""
+    ll_step: Quantity
+    """Time of a ring's step with LL; the domain's latency at least. Default: that of `gpu`."""
+    nvls_rate: Quantity | Literal["none"]
+    """Buffer over the time that its bytes take with NVLS, in an all-reduce of 4 ranks or more;
+    `none`: the switch adds nothing up. Default: that of `gpu`.
+    """
+    nvls_start: Quantity
+    """Launch of NVLS. Default: that of `gpu`."""
+    pair_rate: Quantity | Literal["none"]
+    """Rate between two ranks alone with Simple, where it is another: GPUs on one PCIe switch.
+    Default: that of `gpu`.
+    """
+    simple_rate: Quantity
+    """Rate of a ring with Simple. Default: that of `gpu`."""
+    simple_start: Quantity
+    """Launch of a ring with Simple. Default: that of `gpu`."""
+    simple_step: Quantity
+    """Time of a ring's step with Simple; the domain's latency at least. Default: that of `gpu`."""
+
+
 class EndpointHostScaleUp(TypedDict, total=False):
     generation: Literal["ampere", "hopper", "blackwell", "none"]
     """Generation of the NPUs: with one, collectives have NCCL's choice of algorithms by default.
@@ -50,6 +101,10 @@ class EndpointHostScaleUp(TypedDict, total=False):
     latency: Quantity
     """From the last byte sent within a host to its use at the receiver. Origin: assumed.
     Default: 1us.
+    """
+    nccl_kernels: EndpointHostScaleUpNcclKernels | Literal["none"]
+    """Times of NCCL's kernels, for collectives of NCCL among NPUs of one host; `none`: the
+    tuning model of NCCL and the domain's rate. Default: none.
     """
     npus_per_host: int
     """NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host,

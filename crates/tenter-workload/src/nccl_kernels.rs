@@ -4,9 +4,9 @@
 //! kernel for each protocol, and the fastest is taken here.
 //!
 //! The constants are calibrations. Origin: `systems/data/*/comm/nccl` of aiconfigurator-core
-//! 0.12.0, NCCL 2.27.3 to 2.29.2 without 2.28.9, half precision, sizes of 512·4ᵏ bytes; a quarter of
-//! these rows (`studies/silicon/nccl/sealed.csv`) was left out of the fit. The fit minimises the
-//! logarithm of the ratio of both times. Steps take at least 0.6 µs there, the latency of a domain.
+//! 0.12.0, NCCL 2.27.3 to 2.29.2 without 2.28.9, half precision, sizes of 512·4ᵏ bytes. The fit did
+//! not read a quarter of these rows (`studies/silicon/nccl/sealed.csv`). It minimises the logarithm
+//! of the ratio of both times, with steps of 0.6 µs or more, the latency of a domain.
 
 use std::ops::RangeInclusive;
 

@@ -474,8 +474,8 @@ fn what_is_wrong_with_a_job_names_its_flags() {
 }
 
 /// One server of eight H100, as nccl-tests shows it: 13.7 and 12.9 us measured for 8 bytes, 27.4 us
-/// for 1 MiB, 480 GB/s for large sizes. The server to which the kernels are fitted needs 15.6 us for
-/// 512 bytes, so the lower of the two logs is missed by a quarter.
+/// for 1 MiB, 480 GB/s for large sizes. The server to which the kernels are fitted needs 15.6 us
+/// for 512 bytes, so the lower of the two logs is missed by a quarter.
 #[test]
 fn a_server_of_the_default_fabric_reads_like_a_real_one() {
     let workplace = Workplace::new("bench-dgx");
