@@ -179,6 +179,32 @@ pub enum WorkloadError {
         /// NPUs that each host has.
         npus_per_host: u32,
     },
+    /// The ranks are on several hosts, and the kernel works within one scale-up domain.
+    #[error(
+        "{collective}: {ranks} ranks are more than the {npus_per_host} NPUs of a scale-up domain; \
+         give `algorithm: normal` or `low-latency`, or fewer ranks"
+    )]
+    SeveralDomains {
+        /// Collective and algorithm in words.
+        collective: String,
+        /// Ranks that were to take part.
+        ranks: u32,
+        /// NPUs that the scale-up domain has.
+        npus_per_host: u32,
+    },
+    /// Some ranks would have no expert.
+    #[error(
+        "{collective}: {experts} experts are fewer than the {ranks} ranks; give `experts` of at \
+         least {ranks}, or fewer ranks"
+    )]
+    FewExperts {
+        /// Collective and algorithm in words.
+        collective: String,
+        /// Experts that there are.
+        experts: u32,
+        /// Ranks that were to take part.
+        ranks: u32,
+    },
     /// NCCL has no algorithm that combines the requested algorithm and protocol on these servers.
     #[error(
         "{collective}: NCCL has no such algorithm with such a protocol among {ranks} ranks (trees \

@@ -7,7 +7,7 @@ use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
 use crate::NcclKernels;
-use crate::collective::NpuGeneration;
+use crate::collective::{ExpertKernels, NpuGeneration};
 
 component! {
     /// The NPUs of a host and what connects them.
@@ -25,6 +25,9 @@ component! {
         /// Times of NCCL's kernels, for collectives of NCCL among NPUs of one host; `none`: the
         /// tuning model of NCCL and the domain's rate.
         nccl_kernels: Option<NcclKernels> = "none", omit default;
+        /// GPU on which the launch and the rates of the kernels were measured that dispatch tokens
+        /// to experts and combine results.
+        expert_kernels: Option<ExpertKernels> = "none", omit default;
     }
 }
 
@@ -43,9 +46,10 @@ impl ScaleUp {
         self.joins(a.number() * npus_per_nic, b.number() * npus_per_nic)
     }
 
-    /// Returns the time for which an NPU is busy sending `bytes` into its domain, rounded up to a
-    /// picosecond; saturates at [`Time::MAX`].
-    pub fn time_of(self, bytes: u64) -> Time {
-        self.rate.time_of_bits(8 * u128::from(bytes))
+    /// Returns the time for which an NPU is busy sending `bytes` into its domain at its rate, or at
+    /// `pace` if that is less, rounded up to a picosecond; saturates at [`Time::MAX`].
+    pub fn time_of(self, bytes: u64, pace: Option<Rate>) -> Time {
+        let rate = pace.map_or(self.rate, |pace| pace.min(self.rate));
+        rate.time_of_bits(8 * u128::from(bytes))
     }
 }

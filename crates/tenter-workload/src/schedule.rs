@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 
 use crate::flow_workload::FlowSchedule;
 use crate::{Destination, QueuePairScope, Transfer};
@@ -79,6 +79,13 @@ pub trait Schedule: Send + Sync {
     /// waits before it is posted.
     fn latency(&self, _id: u32) -> Time {
         Time::ZERO
+    }
+
+    /// Returns the rate at which the modelled library's kernel puts this transfer into a scale-up
+    /// domain, if that is less than the domain's rate may be. Transfers over the fabric do not
+    /// depend on it.
+    fn pace(&self, _id: u32) -> Option<Rate> {
+        None
     }
 
     /// Returns the transfer that the same source posts a fixed time after this one, and that time.

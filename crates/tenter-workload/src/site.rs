@@ -204,6 +204,7 @@ impl Site {
             nics_key,
             rate_key,
             generation_key,
+            kernels_key,
             within_key,
             latency_key,
         ] = HOST_KEYS;
@@ -255,6 +256,10 @@ impl Site {
                 None,
                 place,
             ));
+        }
+        if let Some(kernels) = domain.expert_kernels {
+            let place = "`endpoint.host.scale_up.expert_kernels`";
+            all.push(known(kernels_key, kernels.word().to_owned(), None, place));
         }
         all
     }

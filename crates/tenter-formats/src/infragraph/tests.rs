@@ -270,6 +270,7 @@ fn fabrics_come_back_as_they_were() {
         latency: Time::from_ns(700),
         generation: None,
         nccl_kernels: None,
+        expert_kernels: None,
     };
     let shared = Server {
         npus_per_nic: 2,

@@ -83,8 +83,11 @@ impl Ideal<'_> {
     fn over_both(&self, run: &CollectiveRun, domain: ScaleUp) -> Time {
         let port_time = |bytes| {
             // Rates add up, so times combine like parallel resistors.
-            let [a, b] = [self.port_time(bytes, self.rates.1), domain.time_of(bytes)]
-                .map(|time| u128::from(time.ps()));
+            let [a, b] = [
+                self.port_time(bytes, self.rates.1),
+                domain.time_of(bytes, None),
+            ]
+            .map(|time| u128::from(time.ps()));
             Time::from_ps((a * b / (a + b).max(1)) as u64)
         };
         let latency = self.latency(run).min(self.domain_latency(domain));
@@ -115,7 +118,7 @@ impl Ideal<'_> {
             let transfer = schedule.transfer(id);
             let [from, to] = self.job.ends(&transfer);
             let (time, latency) = if self.plan.is_within_domain(from, to) {
-                let time = domain.time_of(transfer.bytes);
+                let time = domain.time_of(transfer.bytes, schedule.pace(id));
                 let npu = &mut npus[transfer.src as usize];
                 *npu = npu.saturating_add(time);
                 (time, latencies.domain)

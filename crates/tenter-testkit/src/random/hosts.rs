@@ -22,6 +22,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             latency: Time::from_ns(draw.within(50..=3_000)),
             generation: None,
             nccl_kernels: None,
+            expert_kernels: None,
         });
     }
     if draw.chance(30) {
@@ -69,6 +70,7 @@ pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
         latency: Time::from_ns(draw.within(50..=3_000)),
         generation: None,
         nccl_kernels: None,
+        expert_kernels: None,
     });
     for job in &mut plan.jobs {
         let (hosts, each) = (job.hosts.clone(), draw.within(1..=u64::from(npus)) as usize);

@@ -273,8 +273,8 @@ fn collective(
     let mut choices = Vec::new();
     for kind in CollectiveKind::defaults() {
         let member = kind.member();
-        // Lists of steps are drawn in `steps.rs`.
-        if kind.own_size().is_some() {
+        // Lists of steps are drawn in `steps.rs`, kernels of experts below.
+        if kind.own_size().is_some() || kind.has_key("experts") {
             continue;
         }
         // Algorithms that cut by length get a length that makes this number of chunks.
@@ -328,7 +328,54 @@ fn collective(
     // A stream of their own, so that scenarios without groups stay as they were.
     let mut own = Draw::new(size.rotate_left(32) ^ ranks);
     name.push_str(&groups_and_distances(&mut own, ranks, &kind));
-    (name, size)
+    or_experts(&mut own, (name, size), ranks, share / queue_pairs)
+}
+
+/// Puts a kernel of experts of at most `most` transfers in the place of some collectives: also by
+/// the stream of their own, so that the others stay as they were.
+fn or_experts(own: &mut Draw, drawn: (String, u64), ranks: u64, most: u64) -> (String, u64) {
+    if !own.chance(10) {
+        return drawn;
+    }
+    let experts = experts(own, ranks, drawn.1);
+    let experts = experts.filter(|(_, _, transfers)| *transfers <= most);
+    experts.map_or(drawn, |(name, size, _)| (name, size))
+}
+
+/// Draws dispatch to experts or combination with about as many bytes as a collective of `size`;
+/// returns its text, its size in bytes and its number of transfers.
+fn experts(draw: &mut Draw, ranks: u64, size: u64) -> Option<(String, u64, u64)> {
+    let kinds = CollectiveKind::defaults().into_iter();
+    let kinds: Vec<_> = kinds.filter(|kind| kind.has_key("experts")).collect();
+    let kind = &kinds[draw.below(kinds.len() as u64) as usize];
+    let npus = if kind.algorithm() == "nvlink" {
+        ranks
+    } else {
+        u64::from(draw_npus(draw, ranks))
+    };
+    let top_k = draw.within(1..=4);
+    let size = (size / top_k).max(1);
+    let mut keys = vec![
+        ("npus_per_host", npus.to_string()),
+        ("top_k", top_k.to_string()),
+        ("launch", draw.seldom_time(50, 15_000)),
+        ("kernel_rate", format!("{}Gbps", draw.within(1..=4_000))),
+    ];
+    if kind.has_key("hosts_per_token") {
+        keys.push(("hosts_per_token", draw.within(1..=ranks).to_string()));
+        let pieces = draw.within(1..=3);
+        keys.push(("chunk_size", format!("{}B", size.div_ceil(pieces))));
+    }
+    let transfers = kind.with(&keys)?.schedule(ranks as u32, size).ok()?;
+    let mut name = format!(
+        "collective: {}, algorithm: {}",
+        kind.name(),
+        kind.algorithm()
+    );
+    for (key, value) in &keys {
+        let _ = write!(name, ", {key}: {value}");
+    }
+    Some((name, size, u64::from(transfers.transfer_count())))
 }
 
 /// Draws how many NPUs a host has; the number divides the ranks.

@@ -33,6 +33,25 @@ fn a_ring_within_a_host_takes_no_network() {
     }
 }
 
+/// Two copies of 6,000 bytes over four ranks: three blocks of 3,000 bytes at three quarters of the
+/// kernel's rate, as a quarter of its copies stays. Behind the launch each takes 8 us, and the last
+/// one 3 us more.
+#[test]
+fn a_kernel_limits_what_an_npu_sends_into_the_domain() {
+    for collective in ["moe-dispatch", "moe-combine"] {
+        let kernel = format!(
+            "jobs[0].collectives=[{{collective: {collective}, algorithm: low-latency, top_k: 2, \
+             size: 6000B, launch: 5us, kernel_rate: 4Gbps}}]"
+        );
+        let trial = Trial::run(HOSTS, &[&kernel]);
+        assert_eq!(trial.completion(0), (5 + 3 * 8 + 3) * 1_000_000);
+        // The domain is faster than a kernel that may send at 16 Gb/s.
+        let fast = kernel.replace("4Gbps", "16Gbps");
+        let trial = Trial::run(HOSTS, &[&fast]);
+        assert_eq!(trial.completion(0), (5 + 3 * 3 + 3) * 1_000_000);
+    }
+}
+
 #[test]
 fn an_npu_sends_one_transfer_after_the_other() {
     // Three blocks of 1,000 bytes from each NPU, the last one through after 3 us.

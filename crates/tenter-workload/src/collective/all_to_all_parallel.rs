@@ -43,16 +43,21 @@ impl Collective for AllToAllParallel {
 }
 
 /// The schedule. Transfer id and chunk are the same number, ordered by source, then by destination.
-struct Transfers {
+pub(super) struct Transfers {
     /// Blocks in each rank's send buffer, one for each rank.
     blocks: Chunks,
 }
 
 impl Transfers {
-    fn new(ranks: u32, size_bytes: u64) -> Transfers {
+    pub(super) fn new(ranks: u32, size_bytes: u64) -> Transfers {
         Transfers {
             blocks: Chunks::new(size_bytes, ranks),
         }
+    }
+
+    /// Returns the bytes of the block for `rank`.
+    pub(super) fn block(&self, rank: u32) -> u64 {
+        self.blocks.bytes(rank)
     }
 
     fn id(&self, src: u32, dst: u32) -> u32 {
@@ -76,7 +81,7 @@ impl Schedule for Transfers {
         Transfer {
             src,
             dst,
-            bytes: self.blocks.bytes(dst),
+            bytes: self.block(dst),
             chunk: id,
             channel: 0,
             step: 0,

@@ -28,6 +28,13 @@ mod in_domain;
 mod incast;
 mod limits;
 pub(crate) mod member;
+mod moe;
+mod moe_combine_low_latency;
+mod moe_combine_normal;
+mod moe_combine_nvlink;
+mod moe_dispatch_low_latency;
+mod moe_dispatch_normal;
+mod moe_dispatch_nvlink;
 mod nccl;
 mod nccl_member;
 mod one_each;
@@ -80,6 +87,14 @@ pub use hypercube::Hypercube;
 pub use in_domain::InDomain;
 pub use incast::Incast;
 pub use member::{CollectiveMember, Factor};
+pub(crate) use moe::Direction;
+pub use moe::{ExpertKernels, ExpertKeys, NormalKeys, TokenPrecision};
+pub use moe_combine_low_latency::MoeCombineLowLatency;
+pub use moe_combine_normal::MoeCombineNormal;
+pub use moe_combine_nvlink::MoeCombineNvlink;
+pub use moe_dispatch_low_latency::MoeDispatchLowLatency;
+pub use moe_dispatch_normal::MoeDispatchNormal;
+pub use moe_dispatch_nvlink::MoeDispatchNvlink;
 pub(crate) use nccl::nics_divide;
 pub use nccl::{HostCpu, NcclAlgorithm, NcclChoice, NcclCollective, NcclKeys, NpuGeneration};
 pub use permutation::Permutation;
@@ -315,6 +330,12 @@ collectives! {
         Hypercube,
         Permutation,
         Incast,
+        MoeDispatchNormal,
+        MoeDispatchLowLatency,
+        MoeDispatchNvlink,
+        MoeCombineNormal,
+        MoeCombineLowLatency,
+        MoeCombineNvlink,
         Steps,
     }
 }
@@ -323,12 +344,13 @@ collectives! {
 pub(crate) const NPUS_KEY: &str = "npus_per_host";
 
 /// Keys by which collectives describe a host beyond its ranks: NPUs, NICs, NIC rate, NPU
-/// generation, and the rate and latency of the scale-up domain.
-pub(crate) const HOST_KEYS: [&str; 6] = [
+/// generation, kernels for experts, and the rate and latency of the scale-up domain.
+pub(crate) const HOST_KEYS: [&str; 7] = [
     NPUS_KEY,
     "nics_per_host",
     "nic_rate",
     "generation",
+    "kernels",
     "scale_up_rate",
     "scale_up_latency",
 ];

@@ -30,10 +30,17 @@ impl Schedule for Unhinted {
     }
 }
 
-/// Every member as it is by default on hosts of eight NPUs, which a scenario would say.
+/// Every member as it is by default on hosts of eight NPUs, which a scenario would say, or of 64.
 pub(crate) fn members() -> Vec<CollectiveKind> {
-    let eight = [(NPUS_KEY, "8".to_owned())];
-    let on_hosts = |kind: CollectiveKind| kind.with(&eight).unwrap_or(kind);
+    let on_hosts = |kind: CollectiveKind| {
+        // Kernels of one domain need all ranks in it.
+        let npus = if kind.algorithm() == "nvlink" {
+            "64"
+        } else {
+            "8"
+        };
+        kind.with(&[(NPUS_KEY, npus.to_owned())]).unwrap_or(kind)
+    };
     CollectiveKind::defaults()
         .into_iter()
         .map(on_hosts)
@@ -70,6 +77,7 @@ fn hinted_and_not(kind: &CollectiveKind, ranks: u32) -> Option<(Box<dyn Schedule
         Err(
             WorkloadError::NotPowerOfTwo { .. }
             | WorkloadError::HostsNotFull { .. }
+            | WorkloadError::SeveralDomains { .. }
             | WorkloadError::HostsUnknown { .. },
         ) => None,
         Err(error) => panic!("{error}"),
@@ -186,7 +194,7 @@ fn wrong_names_get_a_suggestion() {
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
          known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, \
-         scatter, send-recv, hypercube, permutation, incast, steps"
+         scatter, send-recv, hypercube, permutation, incast, moe-dispatch, moe-combine, steps"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
@@ -318,7 +326,8 @@ fn a_collective_is_written_by_its_words_and_keys() {
 fn bus_bandwidth_factors_are_those_of_nccl_tests() {
     let by_collective = |collective| match collective {
         "all-reduce" => 1.75,
-        "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast" => 0.875,
+        "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast"
+        | "moe-dispatch" | "moe-combine" => 0.875,
         "broadcast" | "reduce" | "send-recv" | "hypercube" | "permutation" | "steps" => 1.0,
         other => panic!("{other} has no factor here"),
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tenter_engine::{prefetch_at, values_per_line};
-use tenter_units::{Instant, Time};
+use tenter_units::{Instant, Rate, Time};
 
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;
@@ -321,6 +321,14 @@ impl Schedule for GraphSchedule {
             }
             _ => Time::ZERO,
         }
+    }
+
+    fn pace(&self, id: u32) -> Option<Rate> {
+        let What::Part = self.what(id) else {
+            return None;
+        };
+        let (number, local) = self.collectives.locate(id);
+        self.collectives.schedule(number).0.pace(local)
     }
 
     fn operations(&self) -> Option<&dyn Any> {

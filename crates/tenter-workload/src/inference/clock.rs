@@ -79,7 +79,7 @@ impl<'a> Clock<'a> {
             of.npus_per_host.is_multiple_of(neighbours) && aligned
         });
         let each = match domain {
-            Some(of) => of.time_of(bytes).saturating_add(of.latency),
+            Some(of) => of.time_of(bytes, None).saturating_add(of.latency),
             None => self.over_network(bytes),
         };
         each.ps().saturating_mul(count)

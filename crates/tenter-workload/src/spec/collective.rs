@@ -30,21 +30,22 @@ component! {
     }
 }
 
-/// Lists the keys without effect: steps state their own sizes.
+/// Lists the keys without effect: steps and tokens state their own sizes.
 fn idle(spec: &CollectiveSpec) -> Vec<Idle> {
     let keys: &[&str] = match spec.kind.own_size() {
         Some(_) => &["size", "sizes"],
         None => &[],
     };
-    let remedy = "leave it out: each step says its `bytes`";
-    Idle::all(keys, "has no effect on steps", remedy)
+    let remedy = "leave it out: `steps` say their bytes, and `tokens` theirs";
+    Idle::all(keys, "has no effect on steps, and beside `tokens`", remedy)
 }
 
 /// Reports a missing size. It is asked before the other checks, so that the user sees this error
 /// along with theirs.
 fn ask_for_size(reader: &mut dyn Reader) {
     let is_steps = reader.peek_word("collective").as_deref() == Some("steps");
-    if !is_steps && !reader.is_there("size") && !reader.is_there("sizes") {
+    let says_size = is_steps || reader.peek("tokens").is_some();
+    if !says_size && !reader.is_there("size") && !reader.is_there("sizes") {
         let remedy = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
         reader.refuse_all("lacks `size` or `sizes`", remedy);
     }

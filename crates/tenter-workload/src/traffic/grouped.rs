@@ -6,7 +6,7 @@
 
 use tenter_config::component;
 
-use tenter_units::Time;
+use tenter_units::{Rate, Time};
 
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
@@ -154,6 +154,10 @@ impl Schedule for Grouped {
 
     fn latency(&self, id: u32) -> Time {
         self.of_one.latency(self.split(id).1)
+    }
+
+    fn pace(&self, id: u32) -> Option<Rate> {
+        self.of_one.pace(self.split(id).1)
     }
 
     fn followed_by(&self, id: u32) -> Option<(u32, Time)> {

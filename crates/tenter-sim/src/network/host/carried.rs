@@ -20,7 +20,8 @@ impl Host {
             return;
         };
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
-        let bytes = scope.schedules.of(here.job).transfer(id).bytes;
+        let schedule = scope.schedules.of(here.job);
+        let (bytes, pace) = (schedule.transfer(id).bytes, schedule.pace(id));
         // Most hosts carry nothing within their domain, so ports are made when the first transfer
         // needs one.
         if self.scale_up.is_empty() {
@@ -30,7 +31,7 @@ impl Host {
         let port = &mut self.scale_up[usize::from(here.npu)];
         // A port sends one transfer after the other.
         let start = now.max(port.free_at);
-        port.free_at = start.saturating_add(domain.time_of(bytes));
+        port.free_at = start.saturating_add(domain.time_of(bytes, pace));
         port.sending.push_back(Carried {
             number,
             id,

@@ -504,6 +504,104 @@ fn hierarchical(case: Case) {
     }
 }
 
+/// Memory for tokens of which every rank needs a copy: the ranks whose tokens, or results for whose
+/// tokens, each rank holds.
+struct Tokens {
+    npus: u32,
+    /// For each rank and rank with tokens: whose results are added up there, or the rank itself for
+    /// the tokens.
+    held: Vec<Vec<u64>>,
+}
+
+impl Tokens {
+    /// Returns the ranks of whose tokens a transfer between `near`, closer to them, and `far` is.
+    fn owner(&self, near: u32, far: u32, turn: u32) -> usize {
+        let hosts = self.held.len() as u32 / self.npus;
+        let owner = if near / self.npus == far / self.npus {
+            let host = (near / self.npus + 1 + turn) % hosts;
+            host * self.npus + near % self.npus
+        } else {
+            near
+        };
+        owner as usize
+    }
+
+    fn cell(&self, transfer: &Transfer) -> usize {
+        let (near, far) = if transfer.reduce {
+            (transfer.dst, transfer.src)
+        } else {
+            (transfer.src, transfer.dst)
+        };
+        self.owner(near, far, transfer.channel)
+    }
+}
+
+impl Memory for Tokens {
+    fn read(&self, transfer: &Transfer) -> Vec<u64> {
+        vec![self.held[transfer.src as usize][self.cell(transfer)]]
+    }
+
+    fn write(&mut self, transfer: &Transfer, values: &[u64]) {
+        let cell = self.cell(transfer);
+        let held = &mut self.held[transfer.dst as usize][cell];
+        *held = if transfer.reduce {
+            *held + values[0]
+        } else {
+            values[0]
+        };
+    }
+}
+
+/// Tests dispatch and combination by way of hosts, in one piece: tokens reach every rank, and of
+/// every rank one result comes back.
+fn experts(case: Case) {
+    let ranks = case.ranks;
+    let fits: Vec<u32> = (1..=ranks)
+        .filter(|npus| ranks.is_multiple_of(*npus))
+        .collect();
+    let npus = fits[(case.parameter % fits.len() as u64) as usize];
+    let experts = ExpertKeys {
+        npus_per_host: Some(npus),
+        ..ExpertKeys::default()
+    };
+    let normal = NormalKeys {
+        chunk_bytes: 1 << 40,
+        ..NormalKeys::default()
+    };
+    let own = |row, column| if row == column { value(row, 0) } else { 0 };
+    let mut memory = Tokens {
+        npus,
+        held: matrix(ranks, ranks, own),
+    };
+    let there = case.run(&MoeDispatchNormal { experts, normal }.into(), &mut memory);
+    assert_eq!(
+        memory.held,
+        matrix(ranks, ranks, |_, of| value(of, 0)),
+        "{case:?}"
+    );
+    memory.held = matrix(ranks, ranks, |rank, _| value(rank, 0));
+    let back = case.run(&MoeCombineNormal { experts, normal }.into(), &mut memory);
+    for rank in 0..ranks {
+        let found = memory.held[rank as usize][rank as usize];
+        assert_eq!(found, sum(ranks, 0), "{case:?}, rank {rank}");
+    }
+    assert_eq!(there, back, "{case:?}");
+    // Three pieces, in any order of events.
+    let normal = NormalKeys {
+        chunk_bytes: case.size.div_ceil(3),
+        ..normal
+    };
+    for kind in [
+        CollectiveKind::from(MoeDispatchNormal { experts, normal }),
+        MoeCombineNormal { experts, normal }.into(),
+    ] {
+        let schedule = kind.schedule(ranks, case.size).unwrap();
+        let scope = QueuePairScope::RankPair;
+        let moved = execute(&*schedule, &mut memory, scope, case.order);
+        assert_eq!(moved, there, "{case:?}");
+    }
+}
+
 fn everything(case: Case) {
     rings(case);
     butterflies(case);
@@ -516,6 +614,7 @@ fn everything(case: Case) {
     double_tree(case);
     hierarchical(case);
     pxn(case);
+    experts(case);
 }
 
 #[test]

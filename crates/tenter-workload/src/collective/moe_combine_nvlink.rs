@@ -1,0 +1,34 @@
+//! Combination of experts' results in one scale-up domain.
+//!
+//! Origin: the two-sided `NVLink` kernel of `TensorRT-LLM`.
+
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
+use super::member::CollectiveMember;
+use super::moe::{
+    Direction, ExpertKeys, MORE_OF_A_WAY, Mode, NormalKeys, Plan, member, moe_member,
+};
+use super::nccl::ideal;
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
+
+component! {
+    /// Combination of experts' results in one scale-up domain.
+    pub struct MoeCombineNvlink as "`jobs[].collectives[]` with `collective: moe-combine` and `algorithm: nvlink`" {
+        ..experts: ExpertKeys, "Tokens, the experts that they choose, and the kernel.";
+    }
+}
+
+moe_member!(
+    MoeCombineNvlink,
+    Combine,
+    Nvlink,
+    |_| None,
+    member(
+        ["moe-combine", "nvlink"],
+        "results come back once from each rank with experts, in one scale-up domain",
+        "docs/models/collective-moe-combine-nvlink.md",
+    )
+);
