@@ -94,6 +94,10 @@ class EndpointHostScaleUpNcclKernels(TypedDict, total=False):
 
 
 class EndpointHostScaleUp(TypedDict, total=False):
+    expert_kernels: Literal["h100", "b200", "gb200", "none"]
+    """GPU on which the launch and the rates of the kernels were measured that dispatch tokens to
+    experts and combine results. Default: none.
+    """
     generation: Literal["ampere", "hopper", "blackwell", "none"]
     """Generation of the NPUs: with one, collectives have NCCL's choice of algorithms by default.
     Default: none.
@@ -3055,6 +3059,392 @@ class JobCollectiveParallel5(TypedDict, total=False):
     """Several sizes, run in this order. Default: this or `size`."""
 
 
+class JobCollectiveNormal(TypedDict, total=False):
+    algorithm: Literal["normal"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
+    chunk_size: Quantity
+    """Length of the pieces in which a message over the fabric is passed on; messages of more
+    than 64 pieces have longer ones. Origin: the order of 32 tokens, DeepEP's piece over RDMA.
+    Default: 256KiB.
+    """
+    collective: Literal["moe-dispatch"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    experts: int
+    """Experts, of which each rank holds an equal part; each is chosen equally often. Origin:
+    DeepSeek-V3. Default: 256.
+    """
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """Generation of the NPUs; `kernels` follows from it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    hidden: int
+    """Values of a token; with `tokens` they say its bytes. Origin: DeepSeek-V3. Default: 7168."""
+    hosts_per_token: int
+    """Hosts among which a token may choose its experts; the router takes the best ones. Default:
+    all hosts.
+    """
+    kernel_rate: Quantity
+    """Rate at which the kernel of an NPU copies tokens within its domain, its own included, in
+    place of that of `kernels`. Default: that of `kernels`.
+    """
+    kernels: Literal["h100", "b200", "gb200"]
+    """GPU on which the launch and the rates of the kernels were measured. Default:
+    `endpoint.host.scale_up.expert_kernels`, or else that of the generation: `b200` of
+    `blackwell`, `h100` of others.
+    """
+    launch: Quantity
+    """Time from the start to the first bytes, in place of that of `kernels`. Default: that of
+    `kernels` for this number of hosts.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
+    """
+    precision: Literal["bf16", "fp8", "nvfp4"]
+    """Numbers in which tokens are sent; with `tokens` they say the bytes of one. Default: `fp8`
+    of dispatch, `bf16` of combination.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    sms: int
+    """Streaming multiprocessors that each NPU gives the kernel. Origin: DeepEP's tests: 24 of
+    132. Default: 24.
+    """
+    tokens: int
+    """Tokens of each rank, in place of a size: the size is their bytes, each token once.
+    Default: those of the size.
+    """
+    top_k: int
+    """Experts that each token chooses, all of them different. Origin: DeepSeek-V3. Default: 8."""
+
+
+class JobCollectiveLowLatency(TypedDict, total=False):
+    algorithm: Literal["low-latency"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
+    collective: Literal["moe-dispatch"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    experts: int
+    """Experts, of which each rank holds an equal part; each is chosen equally often. Origin:
+    DeepSeek-V3. Default: 256.
+    """
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """Generation of the NPUs; `kernels` follows from it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    hidden: int
+    """Values of a token; with `tokens` they say its bytes. Origin: DeepSeek-V3. Default: 7168."""
+    kernel_rate: Quantity
+    """Rate at which the kernel of an NPU copies tokens within its domain, its own included, in
+    place of that of `kernels`. Default: that of `kernels`.
+    """
+    kernels: Literal["h100", "b200", "gb200"]
+    """GPU on which the launch and the rates of the kernels were measured. Default:
+    `endpoint.host.scale_up.expert_kernels`, or else that of the generation: `b200` of
+    `blackwell`, `h100` of others.
+    """
+    launch: Quantity
+    """Time from the start to the first bytes, in place of that of `kernels`. Default: that of
+    `kernels` for this number of hosts.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
+    """
+    precision: Literal["bf16", "fp8", "nvfp4"]
+    """Numbers in which tokens are sent; with `tokens` they say the bytes of one. Default: `fp8`
+    of dispatch, `bf16` of combination.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    tokens: int
+    """Tokens of each rank, in place of a size: the size is their bytes, each token once.
+    Default: those of the size.
+    """
+    top_k: int
+    """Experts that each token chooses, all of them different. Origin: DeepSeek-V3. Default: 8."""
+
+
+class JobCollectiveNvlink(TypedDict, total=False):
+    algorithm: Literal["nvlink"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
+    collective: Literal["moe-dispatch"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    experts: int
+    """Experts, of which each rank holds an equal part; each is chosen equally often. Origin:
+    DeepSeek-V3. Default: 256.
+    """
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """Generation of the NPUs; `kernels` follows from it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    hidden: int
+    """Values of a token; with `tokens` they say its bytes. Origin: DeepSeek-V3. Default: 7168."""
+    kernel_rate: Quantity
+    """Rate at which the kernel of an NPU copies tokens within its domain, its own included, in
+    place of that of `kernels`. Default: that of `kernels`.
+    """
+    kernels: Literal["h100", "b200", "gb200"]
+    """GPU on which the launch and the rates of the kernels were measured. Default:
+    `endpoint.host.scale_up.expert_kernels`, or else that of the generation: `b200` of
+    `blackwell`, `h100` of others.
+    """
+    launch: Quantity
+    """Time from the start to the first bytes, in place of that of `kernels`. Default: that of
+    `kernels` for this number of hosts.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
+    """
+    precision: Literal["bf16", "fp8", "nvfp4"]
+    """Numbers in which tokens are sent; with `tokens` they say the bytes of one. Default: `fp8`
+    of dispatch, `bf16` of combination.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    tokens: int
+    """Tokens of each rank, in place of a size: the size is their bytes, each token once.
+    Default: those of the size.
+    """
+    top_k: int
+    """Experts that each token chooses, all of them different. Origin: DeepSeek-V3. Default: 8."""
+
+
+class JobCollectiveNormal2(TypedDict, total=False):
+    algorithm: Literal["normal"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
+    chunk_size: Quantity
+    """Length of the pieces in which a message over the fabric is passed on; messages of more
+    than 64 pieces have longer ones. Origin: the order of 32 tokens, DeepEP's piece over RDMA.
+    Default: 256KiB.
+    """
+    collective: Literal["moe-combine"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    experts: int
+    """Experts, of which each rank holds an equal part; each is chosen equally often. Origin:
+    DeepSeek-V3. Default: 256.
+    """
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """Generation of the NPUs; `kernels` follows from it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    hidden: int
+    """Values of a token; with `tokens` they say its bytes. Origin: DeepSeek-V3. Default: 7168."""
+    hosts_per_token: int
+    """Hosts among which a token may choose its experts; the router takes the best ones. Default:
+    all hosts.
+    """
+    kernel_rate: Quantity
+    """Rate at which the kernel of an NPU copies tokens within its domain, its own included, in
+    place of that of `kernels`. Default: that of `kernels`.
+    """
+    kernels: Literal["h100", "b200", "gb200"]
+    """GPU on which the launch and the rates of the kernels were measured. Default:
+    `endpoint.host.scale_up.expert_kernels`, or else that of the generation: `b200` of
+    `blackwell`, `h100` of others.
+    """
+    launch: Quantity
+    """Time from the start to the first bytes, in place of that of `kernels`. Default: that of
+    `kernels` for this number of hosts.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
+    """
+    precision: Literal["bf16", "fp8", "nvfp4"]
+    """Numbers in which tokens are sent; with `tokens` they say the bytes of one. Default: `fp8`
+    of dispatch, `bf16` of combination.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    sms: int
+    """Streaming multiprocessors that each NPU gives the kernel. Origin: DeepEP's tests: 24 of
+    132. Default: 24.
+    """
+    tokens: int
+    """Tokens of each rank, in place of a size: the size is their bytes, each token once.
+    Default: those of the size.
+    """
+    top_k: int
+    """Experts that each token chooses, all of them different. Origin: DeepSeek-V3. Default: 8."""
+
+
+class JobCollectiveLowLatency2(TypedDict, total=False):
+    algorithm: Literal["low-latency"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
+    collective: Literal["moe-combine"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    experts: int
+    """Experts, of which each rank holds an equal part; each is chosen equally often. Origin:
+    DeepSeek-V3. Default: 256.
+    """
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """Generation of the NPUs; `kernels` follows from it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    hidden: int
+    """Values of a token; with `tokens` they say its bytes. Origin: DeepSeek-V3. Default: 7168."""
+    kernel_rate: Quantity
+    """Rate at which the kernel of an NPU copies tokens within its domain, its own included, in
+    place of that of `kernels`. Default: that of `kernels`.
+    """
+    kernels: Literal["h100", "b200", "gb200"]
+    """GPU on which the launch and the rates of the kernels were measured. Default:
+    `endpoint.host.scale_up.expert_kernels`, or else that of the generation: `b200` of
+    `blackwell`, `h100` of others.
+    """
+    launch: Quantity
+    """Time from the start to the first bytes, in place of that of `kernels`. Default: that of
+    `kernels` for this number of hosts.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
+    """
+    precision: Literal["bf16", "fp8", "nvfp4"]
+    """Numbers in which tokens are sent; with `tokens` they say the bytes of one. Default: `fp8`
+    of dispatch, `bf16` of combination.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    tokens: int
+    """Tokens of each rank, in place of a size: the size is their bytes, each token once.
+    Default: those of the size.
+    """
+    top_k: int
+    """Experts that each token chooses, all of them different. Origin: DeepSeek-V3. Default: 8."""
+
+
+class JobCollectiveNvlink2(TypedDict, total=False):
+    algorithm: Literal["nvlink"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective;
+    with `endpoint.host.scale_up.generation` `nccl`, of all-to-all `pxn`.
+    """
+    collective: Literal["moe-combine"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    experts: int
+    """Experts, of which each rank holds an equal part; each is chosen equally often. Origin:
+    DeepSeek-V3. Default: 256.
+    """
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """Generation of the NPUs; `kernels` follows from it. Default:
+    `endpoint.host.scale_up.generation`, or else `hopper`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    hidden: int
+    """Values of a token; with `tokens` they say its bytes. Origin: DeepSeek-V3. Default: 7168."""
+    kernel_rate: Quantity
+    """Rate at which the kernel of an NPU copies tokens within its domain, its own included, in
+    place of that of `kernels`. Default: that of `kernels`.
+    """
+    kernels: Literal["h100", "b200", "gb200"]
+    """GPU on which the launch and the rates of the kernels were measured. Default:
+    `endpoint.host.scale_up.expert_kernels`, or else that of the generation: `b200` of
+    `blackwell`, `h100` of others.
+    """
+    launch: Quantity
+    """Time from the start to the first bytes, in place of that of `kernels`. Default: that of
+    `kernels` for this number of hosts.
+    """
+    npus_per_host: int
+    """NPUs of each host; ranks that follow each other share a host. Needed only where
+    `endpoint.host` has no `scale_up`. Default: `endpoint.host.scale_up.npus_per_host`.
+    """
+    precision: Literal["bf16", "fp8", "nvfp4"]
+    """Numbers in which tokens are sent; with `tokens` they say the bytes of one. Default: `fp8`
+    of dispatch, `bf16` of combination.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    tokens: int
+    """Tokens of each rank, in place of a size: the size is their bytes, each token once.
+    Default: those of the size.
+    """
+    top_k: int
+    """Experts that each token chooses, all of them different. Origin: DeepSeek-V3. Default: 8."""
+
+
 class JobCollectiveListedStep(TypedDict, total=False):
     after: list[int]
     """The steps that must have arrived at `rank` before it sends, by their places in the list,
@@ -4012,6 +4402,19 @@ class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     """Peak of the vector units with 16-bit numbers. Default: a quarter of `flops`."""
 
 
+class JobWorkloadTrainingExpertExchange(TypedDict, total=False):
+    algorithm: Literal["all-to-all", "normal", "low-latency", "nvlink"]
+    """`all-to-all` sends every choice in an all-to-all; the other words are algorithms of `moe-
+    dispatch` and `moe-combine`. Default: all-to-all.
+    """
+    hosts_per_token: int
+    """Hosts among which a token may choose its experts. Default: all hosts."""
+    sms: int
+    """Streaming multiprocessors that each NPU gives the kernels. Origin: DeepEP's tests: 24 of
+    132. Default: 24.
+    """
+
+
 class JobWorkloadTrainingModel1(TypedDict, total=False):
     dense_layers: int
     """Layers at the beginning that have no experts. Default: 0."""
@@ -4093,6 +4496,8 @@ class JobWorkloadTraining(TypedDict, total=False):
     """Ranks over which the experts of a layer are spread, of the `tp`, `cp` and `dp` ranks of a
     stage. Default: 1.
     """
+    expert_exchange: JobWorkloadTrainingExpertExchange
+    """How tokens reach experts, and results come back. Default: {}."""
     expert_skew: float | str
     """How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
     are dealt to ranks by popularity, and each layer begins with the next rank. Default: 0.
@@ -4164,6 +4569,10 @@ class JobWorkloadInferencePoolsDecode(TypedDict, total=False):
     """Replicas of the model in this pool. Default: 1."""
     ep: int
     """Ranks over which the experts of a layer are spread. Default: 1."""
+    expert_exchange: JobWorkloadTrainingExpertExchange
+    """How tokens reach experts, and results come back; kernels of low latency suit decoding.
+    Default: that of the workload.
+    """
     max_batch: int
     """Requests of a batch, at most. Default: that of the workload."""
     pp: int
@@ -4251,6 +4660,10 @@ class JobWorkloadInference(TypedDict, total=False):
     """Ranks over which the experts of a layer are spread, of the `tp` and `dp` ranks of a stage;
     with 1 the `tp` ranks share each expert. Default: 1.
     """
+    expert_exchange: JobWorkloadTrainingExpertExchange
+    """How tokens reach experts, and results come back, where a pool does not say it itself.
+    Default: {}.
+    """
     expert_skew: float | str
     """How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
     are dealt to ranks by popularity, and each layer begins with the next rank. Default: 0.
@@ -4288,7 +4701,7 @@ class JobWorkloadInference(TypedDict, total=False):
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
-    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveNccl | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveNccl2 | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveNccl3 | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveNccl | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveNccl2 | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveNccl3 | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveNormal | JobCollectiveLowLatency | JobCollectiveNvlink | JobCollectiveNormal2 | JobCollectiveLowLatency2 | JobCollectiveNvlink2 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
     "copies": "int",
     "flows": "list[JobFlow]",
     "free_hosts": "Literal[True, False]",

@@ -41,6 +41,44 @@ fn tensor_parallel_ranks_wait_for_their_rings() {
     assert_eq!(trial.outcome.counts.training_ranks.len(), 8);
 }
 
+/// Eight experts of which each token takes four, on two hosts of four: kernels that go by way of
+/// hosts send a token over the network once, where all-to-alls send two choices on average.
+#[test]
+fn experts_by_way_of_hosts_cross_the_network_less() {
+    let experts = [
+        "jobs[0].ranks=8",
+        "jobs[0].workload.tp=1",
+        "jobs[0].workload.batch=8",
+        "jobs[0].workload.ep=8",
+        "jobs[0].workload.model.experts=8",
+        "jobs[0].workload.model.top_k=4",
+    ];
+    let of = |algorithm: &str| {
+        let exchange = format!("jobs[0].workload.expert_exchange={{algorithm: {algorithm}}}");
+        let mut sets = experts.to_vec();
+        sets.push(&exchange);
+        let trial = Trial::run(HOST, &sets);
+        let step = &trial.outcome.summary.training_steps[1];
+        (step.expert_network, step.expert_within, step.expert)
+    };
+    // Two layers, forward and backward, there and back: 64 tokens of 128 bytes at each rank.
+    let tokens = 2 * 2 * 2 * 8 * 64 * 128;
+    let (network, within, time) = of("all-to-all");
+    assert_eq!((network, within), (4 * tokens / 2, 4 * tokens * 3 / 8));
+    let low = of("low-latency");
+    assert_eq!((low.0, low.1), (network, within));
+    // The launch of a kernel is in each of eight exchanges.
+    assert!(low.2 > time, "{} {time}", low.2);
+    // All but 2·C(4, 4)/C(8, 4) = 2/70 of the tokens need both hosts, and each needs four ranks.
+    let normal = of("normal");
+    assert!(
+        normal.0.abs_diff(tokens * 69 / 70) < tokens / 1_000,
+        "{} {tokens}",
+        normal.0
+    );
+    assert!(normal.1 > within && normal.1 < 4 * tokens, "{}", normal.1);
+}
+
 /// The same model in two stages and two replicas on a network: what the ranks did adds up to the
 /// step, and the bytes over the network are those of the formulas.
 #[test]

@@ -8,8 +8,8 @@ use tenter_units::Time;
 use super::layout::{Inference, Pool};
 use super::pass::{Pass, Sink};
 use super::sizes::TOKEN;
+use crate::collective::Direction;
 use crate::graph::{CollectiveName, GraphError};
-use crate::transformer::Way;
 
 /// Adds up the time that a rank needs for its part in an iteration.
 pub(super) struct Clock<'a> {
@@ -114,7 +114,7 @@ impl Sink for Clock<'_> {
     }
 
     /// Adds the time at the rank with the busiest experts.
-    fn exchange(&mut self, _layer: u32, _way: Way, bytes: u64) -> Result<(), GraphError> {
+    fn exchange(&mut self, _layer: u32, _way: Direction, bytes: u64) -> Result<(), GraphError> {
         let ep = u64::from(self.pool.ep);
         // All but the rank's own part crosses the network, as one message.
         let others = ((bytes - bytes / ep) as f64 * self.load).round() as u64;

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use super::layout::{Inference, Pool};
 use super::pass::Sink;
-use crate::collective::CollectiveKind;
+use crate::collective::{CollectiveKind, Direction};
 use crate::graph::{CollectiveName, GraphError};
-use crate::transformer::{Communicator, Program, Purpose, Way, all_to_all};
+use crate::transformer::{Communicator, Program, Purpose, all_to_all};
 
-/// Uneven spread of tokens over the ranks that hold experts.
+/// Exchanges with experts in a pool.
 pub(super) struct Exchanges {
+    /// Dispatch and combination by kernels, in place of all-to-alls.
+    kernels: Option<[CollectiveKind; 2]>,
+    top_k: u64,
     /// Token share at each rank, beginning with the most popular; empty if all are equal.
     shares: Vec<f64>,
 }
@@ -19,6 +22,8 @@ impl Exchanges {
         let skew = of.spec.expert_skew;
         let is_even = skew.is_even() || pool.ep == 1;
         Exchanges {
+            kernels: pool.exchange.kinds(&of.model),
+            top_k: u64::from(of.model.top_k),
             shares: if is_even {
                 Vec::new()
             } else {
@@ -126,12 +131,26 @@ impl Sink for Emitter<'_, '_, '_> {
         Ok(())
     }
 
-    fn exchange(&mut self, layer: u32, way: Way, bytes: u64) -> Result<(), GraphError> {
+    fn exchange(&mut self, layer: u32, way: Direction, bytes: u64) -> Result<(), GraphError> {
         if self.groups[1].is_none() || bytes == 0 {
             return Ok(());
         }
         self.flush();
         let front = self.program.front().to_vec();
+        if let Some([dispatch, combine]) = &self.exchanges.kernels {
+            // Kernels count each token once, and know themselves how many copies it needs.
+            let bytes = bytes / self.exchanges.top_k;
+            let kind = match way {
+                Direction::Dispatch => dispatch,
+                Direction::Combine => combine,
+            };
+            let group = self.groups[1];
+            let place = self
+                .program
+                .own_collective_after(group, kind, bytes, &front)?;
+            self.waited_for(place);
+            return Ok(());
+        }
         let place = match self.exchanges.rotation(layer) {
             // Evenly spread tokens give every rank the same share, so the usual all-to-all does.
             None => {
@@ -140,7 +159,7 @@ impl Sink for Emitter<'_, '_, '_> {
                     .collective_after(self.groups[1], name, bytes, &front)?
             }
             Some(rotation) => {
-                let key = (rotation, way == Way::There, bytes);
+                let key = (rotation, way == Direction::Dispatch, bytes);
                 let shares = || self.exchanges.shares_of(rotation);
                 let kind = self.kinds.entry(key);
                 let kind = kind.or_insert_with(|| all_to_all(&shares(), bytes, way));

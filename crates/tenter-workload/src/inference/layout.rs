@@ -5,8 +5,8 @@ use super::requests::Request;
 use super::spec::{InferenceSpec, PoolSpec};
 use crate::scale_up::ScaleUp;
 use crate::transformer::{
-    AcceleratorSpec, Checked, Grid, ModelSpec, Place, Precision, RankOrder, check_kv_heads,
-    dimensions, divides, figures, wrong,
+    AcceleratorSpec, Checked, ExpertExchange, Grid, ModelSpec, Place, Precision, RankOrder,
+    check_kv_heads, dimensions, divides, figures, wrong,
 };
 use tenter_units::Rate;
 
@@ -53,6 +53,8 @@ pub struct Pool {
     pub ep: u32,
     /// Most requests that a batch may hold.
     pub max_batch: u32,
+    /// How tokens reach experts, and results come back.
+    pub exchange: ExpertExchange,
 }
 
 impl Pool {
@@ -128,6 +130,8 @@ impl Inference {
         let pools = pools(spec, ranks)?;
         for pool in &pools {
             check_pool(&model, pool)?;
+            let key = pool.role.key("expert_exchange");
+            pool.exchange.check(&key, spec.expert_skew)?;
         }
         let count = u64::from(spec.requests.count);
         let tokens = count * u64::from(spec.requests.output_tokens.largest());
@@ -237,6 +241,7 @@ fn pools(spec: &InferenceSpec, ranks: Option<u32>) -> Checked<Vec<Pool>> {
             grid: grid(of, dp),
             ep: of.ep,
             max_batch: of.max_batch.unwrap_or(spec.max_batch),
+            exchange: of.expert_exchange.unwrap_or(spec.expert_exchange),
         });
     }
     if let Some(ranks) = ranks.filter(|&ranks| u64::from(ranks) != first_rank) {

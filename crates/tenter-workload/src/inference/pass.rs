@@ -5,8 +5,8 @@ use super::layout::{Inference, Pool};
 use super::load::Load;
 use super::operators::Operators;
 use super::sizes::Sizes;
+use crate::collective::Direction;
 use crate::graph::{CollectiveName, GraphError};
-use crate::transformer::Way;
 
 /// Receiver for an iteration's parts, in order.
 pub(super) trait Sink {
@@ -17,7 +17,7 @@ pub(super) trait Sink {
     fn tensor(&mut self, name: CollectiveName, bytes: u64) -> Result<(), GraphError>;
 
     /// Sends tokens to the experts in `layer`, or gets results back.
-    fn exchange(&mut self, layer: u32, way: Way, bytes: u64) -> Result<(), GraphError>;
+    fn exchange(&mut self, layer: u32, way: Direction, bytes: u64) -> Result<(), GraphError>;
 
     /// Returns the rank's computing in `layer`'s experts, relative to evenly spread tokens.
     fn expert_load(&self, layer: u32) -> f64;
@@ -121,10 +121,10 @@ impl<'a> Pass<'a> {
         // Each tensor-parallel rank dispatches its own share of the tokens, so none is sent twice.
         let own = tokens.div_ceil(u64::from(self.pool.grid.size.tp));
         sink.compute(operators.router(own));
-        sink.exchange(layer, Way::There, self.sizes.dispatch)?;
+        sink.exchange(layer, Direction::Dispatch, self.sizes.dispatch)?;
         let load = sink.expert_load(layer);
         sink.compute(operators.experts(self.expert_tokens, load));
-        sink.exchange(layer, Way::Back, self.sizes.combine)?;
+        sink.exchange(layer, Direction::Combine, self.sizes.combine)?;
         sink.compute(operators.behind_experts(own));
         sink.tensor(CollectiveName::AllGather, self.sizes.activations)
     }

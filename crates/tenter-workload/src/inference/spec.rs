@@ -7,7 +7,7 @@ use tenter_units::Time;
 
 use super::requests::RequestsSpec;
 use crate::graph::Algorithms;
-use crate::transformer::{Accelerator, Model, NamedAccelerator, Precision, Skew};
+use crate::transformer::{Accelerator, ExpertExchange, Model, NamedAccelerator, Precision, Skew};
 
 component! {
     /// Requests to a transformer, served in batches: its computing by a roofline, and what its
@@ -46,6 +46,8 @@ component! {
         /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution.
         /// Experts are dealt to ranks by popularity, and each layer begins with the next rank.
         expert_skew: Skew = "0";
+        /// How tokens reach experts, and results come back, where a pool does not say it itself.
+        expert_exchange: ExpertExchange = "{}", omit default;
         /// Time of a stage before each iteration: the scheduler, and the launch of kernels.
         step_overhead: Time = "0us", in Time::ZERO..=Time::from_us(1_000_000);
         /// Latency of a message over the network that the scheduler assumes beside its bytes at the
@@ -84,6 +86,8 @@ component! {
         ep: u32 = "1", in WAYS;
         /// Requests of a batch, at most.
         max_batch: Option<u32> = absent "that of the workload", in 1..=1_000_000;
+        /// How tokens reach experts, and results come back; kernels of low latency suit decoding.
+        expert_exchange: Option<ExpertExchange> = absent "that of the workload";
     }
 }
 
@@ -105,7 +109,8 @@ fn idle(spec: &InferenceSpec) -> Vec<Idle> {
     }
     if spec.ways().iter().all(|pool| pool.ep == 1) {
         let what = "has no effect on one rank";
-        idle.extend(Idle::all(&["expert_skew"], what, "leave it out"));
+        let keys = ["expert_skew", "expert_exchange"];
+        idle.extend(Idle::all(&keys, what, "leave it out"));
     }
     if spec.ways().iter().all(|pool| pool.tp == 1) {
         let what = "has no effect without tensor parallelism";
@@ -132,6 +137,7 @@ impl InferenceSpec {
             precision: Precision::Bf16,
             kv_precision: Precision::Bf16,
             expert_skew: Skew(0.0),
+            expert_exchange: ExpertExchange::default(),
             step_overhead: Time::ZERO,
             assumed_latency: Time::from_us(5),
             algorithms: default_of(),
@@ -150,6 +156,7 @@ impl InferenceSpec {
                 dp: self.dp.unwrap_or(1),
                 ep: self.ep,
                 max_batch: None,
+                expert_exchange: None,
             }],
         }
     }

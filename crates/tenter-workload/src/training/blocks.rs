@@ -3,8 +3,8 @@
 use super::layout::Training;
 use super::operators::{Block, Operators, Passes};
 use super::traffic::Sizes;
-use crate::collective::CollectiveKind;
-use crate::transformer::{Way, all_to_all};
+use crate::collective::{CollectiveKind, Direction};
+use crate::transformer::all_to_all;
 
 /// The model's blocks with their times, which are the same at every rank.
 pub(super) struct Blocks {
@@ -18,6 +18,8 @@ pub(super) struct Blocks {
     /// Expert traffic by the rank to which a layer deals its most popular expert; empty if tokens
     /// are spread evenly.
     pub(super) experts_to: Vec<ExpertTraffic>,
+    /// Dispatch and combination by kernels, in place of all-to-alls.
+    pub(super) kernels: Option<[CollectiveKind; 2]>,
 }
 
 /// Dispatch and combination for layers that deal their most popular expert to the same rank.
@@ -45,9 +47,9 @@ impl ExpertTraffic {
             shares.rotate_right(first);
             let ranks = f64::from(spec.ep);
             Some(ExpertTraffic {
-                dispatch: all_to_all(&shares, sizes.dispatch, Way::There)?,
-                combine: all_to_all(&shares, sizes.combine, Way::Back)?,
-                gradients: all_to_all(&shares, sizes.combine, Way::There)?,
+                dispatch: all_to_all(&shares, sizes.dispatch, Direction::Dispatch)?,
+                combine: all_to_all(&shares, sizes.combine, Direction::Combine)?,
+                gradients: all_to_all(&shares, sizes.combine, Direction::Dispatch)?,
                 loads: shares.iter().map(|share| share * ranks).collect(),
             })
         };
@@ -88,6 +90,7 @@ impl Blocks {
             embedding: operators.embedding(),
             head: operators.head(),
             experts_to: ExpertTraffic::all(training),
+            kernels: training.spec.expert_exchange.kinds(&training.model),
             operators,
         }
     }

@@ -10,9 +10,10 @@ use super::schedule::{Pass, Slot};
 use super::spec::{Recompute, Sharding};
 use super::step::TrainingStep;
 use super::traffic::Sizes;
+use crate::collective::Direction;
 use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
 use crate::transformer::{
-    Communicator, Communicators, Computed, Place, Program, Purpose, Stream, Unfit, Way, cannot_run,
+    Communicator, Communicators, Computed, Place, Program, Purpose, Stream, Unfit, cannot_run,
 };
 
 /// Tag bit for messages in a context-parallel ring, which keeps them apart from messages between
@@ -290,28 +291,37 @@ impl OfRank<'_> {
         load.copied().unwrap_or(1.0)
     }
 
-    /// Adds the all-to-all that takes tokens or their gradients to experts or back.
+    /// Adds the collective that takes tokens or their gradients to experts or back.
     fn exchange(
         &self,
         program: &mut Program<'_, '_>,
-        way: Way,
+        way: Direction,
         purpose: Purpose,
         after: &[u32],
     ) -> Built<Option<u32>> {
         let of = self.groups.expert;
         let is_backward = purpose == Purpose::Backward;
-        let bytes = if way == Way::There && !is_backward {
+        let bytes = if way == Direction::Dispatch && !is_backward {
             self.sizes.dispatch
         } else {
             self.sizes.combine
         };
+        if let Some([dispatch, combine]) = &self.model.kernels {
+            // Kernels count each token once, and know themselves how many copies it needs.
+            let bytes = bytes / u64::from(self.training.model.top_k);
+            let kind = match way {
+                Direction::Dispatch => dispatch,
+                Direction::Combine => combine,
+            };
+            return program.own_collective_after(of, kind, bytes, after);
+        }
         let Some(traffic) = self.expert_traffic() else {
             return program.collective_after(of, CollectiveName::AllToAll, bytes, after);
         };
         let kind = match (way, is_backward) {
-            (Way::There, false) => &traffic.dispatch,
-            (Way::There, true) => &traffic.gradients,
-            (Way::Back, _) => &traffic.combine,
+            (Direction::Dispatch, false) => &traffic.dispatch,
+            (Direction::Dispatch, true) => &traffic.gradients,
+            (Direction::Combine, _) => &traffic.combine,
         };
         program.own_collective_after(of, kind, bytes, after)
     }
@@ -502,7 +512,7 @@ impl OfRank<'_> {
         program.compute(before, purpose);
         let is_beside = self.training.spec.overlap.ep;
         let front = program.front().to_vec();
-        let sent = self.exchange(program, Way::There, purpose, &front)?;
+        let sent = self.exchange(program, Direction::Dispatch, purpose, &front)?;
         if !is_beside {
             program.also_after(sent.as_slice());
         }
@@ -512,7 +522,7 @@ impl OfRank<'_> {
         } else {
             vec![computed]
         };
-        let returned = self.exchange(program, Way::Back, purpose, &after_core)?;
+        let returned = self.exchange(program, Direction::Combine, purpose, &after_core)?;
         // Beside computing, the way back begins with the experts and not behind them, as with fine
         // chunks.
         if let Some(place) = returned.filter(|_| is_beside) {

@@ -274,6 +274,8 @@ fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<(
         return Ok(());
     }
     divides("ep", spec.ep, "the experts of a layer", model.experts)?;
+    spec.expert_exchange
+        .check("expert_exchange", spec.expert_skew)?;
     let stage = grid.size.tp * grid.size.cp * grid.size.dp;
     divides("ep", spec.ep, "the ranks of a stage", stage)?;
     if spec.tp > 1 && !spec.sequence_parallel {

@@ -7,7 +7,9 @@ use tenter_units::{Bytes, Time};
 
 use super::schedule::PipelineSchedule;
 use crate::graph::Algorithms;
-use crate::transformer::{Accelerator, Model, NamedAccelerator, Precision, RankOrder, Skew};
+use crate::transformer::{
+    Accelerator, ExpertExchange, Model, NamedAccelerator, Precision, RankOrder, Skew,
+};
 
 component! {
     /// Steps of the training of a transformer: its computing by a roofline, and what its ranks send
@@ -32,6 +34,8 @@ component! {
         /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution.
         /// Experts are dealt to ranks by popularity, and each layer begins with the next rank.
         expert_skew: Skew = "0";
+        /// How tokens reach experts, and results come back.
+        expert_exchange: ExpertExchange = "{}", omit default;
         /// The dimensions in the order in which ranks count through them, the fastest first.
         order: RankOrder = "tp-cp-dp-pp", from "Megatron-LM, `--order`";
         /// `true` shards activations between the parts of a layer over the ranks of a
@@ -203,6 +207,7 @@ fn idle(spec: &TrainingSpec) -> Vec<Idle> {
         (spec.cp, "overlap.cp"),
         (spec.ep, "overlap.ep"),
         (spec.ep, "expert_skew"),
+        (spec.ep, "expert_exchange"),
     ];
     for (ways, key) in ways {
         if ways == 1 {
@@ -225,6 +230,7 @@ impl TrainingSpec {
             dp: None,
             ep: 1,
             expert_skew: Skew(0.0),
+            expert_exchange: ExpertExchange::default(),
             order: RankOrder::default(),
             sequence_parallel: true,
             zero: Sharding::Optimizer,

@@ -8,6 +8,7 @@
 
 mod accelerator;
 mod error;
+mod exchange;
 mod model;
 mod parallelism;
 mod precision;
@@ -22,6 +23,7 @@ pub use accelerator::{
     Accelerator, AcceleratorSpec, EfficiencyStep, Flops, NamedAccelerator, Roofline,
 };
 pub use error::Unfit;
+pub use exchange::{ExchangeAlgorithm, ExpertExchange};
 pub use model::{Model, ModelSpec, NamedModel};
 pub use parallelism::{Dimension, Grid, Place, RankOrder};
 pub use precision::Precision;
@@ -37,6 +39,6 @@ pub(crate) use precision::ACTIVATION_BYTES;
 pub(crate) use program::{Communicator, Communicators, Program, Purpose};
 pub use shapes::Cost;
 pub(crate) use shapes::{EMBEDDING, Input, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL};
-pub(crate) use skew::{Way, all_to_all};
+pub(crate) use skew::all_to_all;
 #[cfg(test)]
 pub(crate) use small_model::small_model;

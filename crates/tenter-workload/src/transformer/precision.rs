@@ -4,11 +4,10 @@ use tenter_config::choice;
 
 use super::accelerator::AcceleratorSpec;
 use super::error::{Checked, wrong};
+use crate::collective::TokenPrecision;
 
 /// Bytes per activation at 16 bits.
 pub(crate) const ACTIVATION_BYTES: u64 = 2;
-/// Number of 8-bit values that share a 4-byte scale.
-const SCALED: u64 = 128;
 
 /// Number format for matrix operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +35,8 @@ impl Precision {
     /// Returns the bytes for one token's `width` activations, scales included.
     pub(crate) fn activation_bytes(self, width: u64) -> u64 {
         match self {
-            Precision::Bf16 => width * ACTIVATION_BYTES,
-            // Each block of 128 values that has begun takes a scale.
-            Precision::Fp8 => width + 4 * width.div_ceil(SCALED),
+            Precision::Bf16 => TokenPrecision::Bf16.bytes(width),
+            Precision::Fp8 => TokenPrecision::Fp8.bytes(width),
         }
     }
 

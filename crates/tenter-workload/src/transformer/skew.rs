@@ -6,7 +6,7 @@ use std::str::FromStr;
 use tenter_config::parsed;
 use tenter_units::Bytes;
 
-use crate::collective::{CollectiveKind, StepList, StepSpec, Steps};
+use crate::collective::{CollectiveKind, Direction, StepList, StepSpec, Steps};
 
 /// Zipf exponent, 0 to 4: the token share that the `r`-th most popular expert gets is proportional
 /// to `r` to the power of minus the exponent. With 0 all experts get the same.
@@ -54,18 +54,9 @@ impl Skew {
     }
 }
 
-/// Direction in which tokens cross between ranks and experts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Dispatch: tokens go to the ranks with their experts.
-    There,
-    /// Combination: results come back to the ranks with the tokens.
-    Back,
-}
-
 /// Builds an all-to-all in which each rank sends `bytes`, split over ranks by `shares`, or gets
 /// them back. Returns `None` if nothing is left to send.
-pub(crate) fn all_to_all(shares: &[f64], bytes: u64, way: Way) -> Option<CollectiveKind> {
+pub(crate) fn all_to_all(shares: &[f64], bytes: u64, way: Direction) -> Option<CollectiveKind> {
     let ranks = 0..shares.len() as u32;
     let mut steps = Vec::new();
     for source in ranks.clone() {
@@ -76,8 +67,8 @@ pub(crate) fn all_to_all(shares: &[f64], bytes: u64, way: Way) -> Option<Collect
                 continue;
             }
             let (rank, peer) = match way {
-                Way::There => (source, expert),
-                Way::Back => (expert, source),
+                Direction::Dispatch => (source, expert),
+                Direction::Combine => (expert, source),
             };
             steps.push(StepSpec {
                 rank,

@@ -87,6 +87,7 @@ fn replicas_that_go_step_by_step_wait_for_the_requests_of_all_of_them() {
         dp,
         ep: dp,
         max_batch: None,
+        expert_exchange: None,
     };
     let [closed, open] = [Some(1), None].map(|concurrency| RequestsSpec {
         rate: concurrency.is_none().then_some(RequestRate(1000.0)),

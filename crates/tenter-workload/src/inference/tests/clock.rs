@@ -43,6 +43,7 @@ fn the_clock_of_the_scheduler_knows_that_stages_send_while_they_compute() {
         dp: 1,
         ep: 1,
         max_batch,
+        expert_exchange: None,
     };
     let tokens = [64, 5].map(TokenCounts::One);
     let spec = InferenceSpec {

@@ -137,6 +137,7 @@ fn a_request_alone_has_its_first_token_behind_prefill_and_transfer() {
         dp: 1,
         ep: 1,
         max_batch: None,
+        expert_exchange: None,
     };
     for stages in [1, 2] {
         let spec = InferenceSpec {
@@ -212,6 +213,7 @@ fn drawn(seed: u64) -> InferenceSpec {
             dp,
             ep,
             max_batch,
+            expert_exchange: None,
         }
     };
     let [prefill, decode] = [pool(), pool()];

@@ -89,6 +89,7 @@ fn what_does_not_fit_is_refused_with_what_would() {
         dp: 2,
         ep: 1,
         max_batch: None,
+        expert_exchange: None,
     };
     let pools = PoolsSpec {
         prefill: pool,
