@@ -289,7 +289,7 @@ impl InDomain {
         let ll = self.kernels.all_to_all_ll();
         let whole = launch(ll).saturating_add(time_of(ll.rate, block));
         // LL leaves most of the link idle: its bytes take the domain's time, the rest is a wait.
-        let moving = self.domain.time_of(sent_bytes);
+        let moving = self.domain.time_of(sent_bytes, None);
         let with_ll = Work {
             sent: sent_bytes,
             start: whole.saturating_sub(moving),
@@ -317,7 +317,7 @@ impl InDomain {
             transfers,
             start_up,
             latency,
-            stretch: (work.moving, self.domain.time_of(work.sent.max(1))),
+            stretch: (work.moving, self.domain.time_of(work.sent.max(1), None)),
         })
     }
 
