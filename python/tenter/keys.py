@@ -321,6 +321,11 @@ class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
     """
 
 
+class EndpointNicCongestionControl1Dctcp(TypedDict, total=False):
+    kind: Literal["dctcp"]
+    """Which congestion control; the other keys belong to it."""
+
+
 class EndpointNicEntropyRandom(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
     """Treatment of NICs that need packets in order: refused, or allowed. Default: refuse."""
@@ -468,11 +473,6 @@ class EndpointNicTransportUltraEthernetCongestionControl1NsccRccc(TypedDict, tot
     """
 
 
-class EndpointNicTransportUltraEthernetCongestionControl1Dctcp(TypedDict, total=False):
-    kind: Literal["dctcp"]
-    """Which congestion control; the other keys belong to it."""
-
-
 class EndpointNicTransportUltraEthernetCongestionControl1Constant(TypedDict, total=False):
     kind: Literal["constant"]
     """Which congestion control; the other keys belong to it."""
@@ -520,7 +520,7 @@ class EndpointNicTransportUltraEthernet(TypedDict, total=False):
     marked, the first, a duplicate, or asks for it. Origin: the Ultra Ethernet Consortium's
     simulator. Default: 16KiB.
     """
-    congestion_control: EndpointNicTransportUltraEthernetCongestionControl1Nscc | EndpointNicTransportUltraEthernetCongestionControl1Rccc | EndpointNicTransportUltraEthernetCongestionControl1NsccRccc | EndpointNicTransportUltraEthernetCongestionControl1Dctcp | EndpointNicTransportUltraEthernetCongestionControl1Constant | EndpointNicTransportUltraEthernetCongestionControl1Ndp | EndpointNicTransportUltraEthernetCongestionControl1Eqds | EndpointNicTransportUltraEthernetCongestionControl1Smartt | Literal["nscc", "rccc", "nscc+rccc", "dctcp", "constant", "ndp", "eqds", "smartt"]
+    congestion_control: EndpointNicTransportUltraEthernetCongestionControl1Nscc | EndpointNicTransportUltraEthernetCongestionControl1Rccc | EndpointNicTransportUltraEthernetCongestionControl1NsccRccc | EndpointNicCongestionControl1Dctcp | EndpointNicTransportUltraEthernetCongestionControl1Constant | EndpointNicTransportUltraEthernetCongestionControl1Ndp | EndpointNicTransportUltraEthernetCongestionControl1Eqds | EndpointNicTransportUltraEthernetCongestionControl1Smartt | Literal["nscc", "rccc", "nscc+rccc", "dctcp", "constant", "ndp", "eqds", "smartt"]
     """How senders slow down. Default: nscc."""
     control_frame: Quantity
     """Frame bytes of acknowledgements, reports of trimmed packets, grants and requests. Origin:
@@ -567,7 +567,7 @@ class EndpointNic(TypedDict, total=False):
     """Each NIC's clock is off by a random amount of at most this, in parts per million; IEEE
     802.3 allows 100. Default: 0.
     """
-    congestion_control: EndpointNicCongestionControl1Dcqcn | EndpointNicCongestionControl1Timely | EndpointNicCongestionControl1Swift | EndpointNicCongestionControl1Hpcc | Literal["dcqcn", "timely", "swift", "hpcc", "none"]
+    congestion_control: EndpointNicCongestionControl1Dcqcn | EndpointNicCongestionControl1Timely | EndpointNicCongestionControl1Swift | EndpointNicCongestionControl1Hpcc | EndpointNicCongestionControl1Dctcp | Literal["dcqcn", "timely", "swift", "hpcc", "dctcp", "none"]
     """How senders slow down when the network is congested. Default: none."""
     connection_set_up: Literal[True, False]
     """`true` sends one request and its reply across the fabric before the first packet of each

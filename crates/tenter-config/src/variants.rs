@@ -20,13 +20,15 @@
 /// [`Component`](crate::Component) it is read from a section with further keys.
 ///
 /// With `derive(…), or word of "`its.path`"` a member's word may replace the mapping, whose other
-/// keys then have their defaults. The members' tables are titled with that path.
+/// keys then have their defaults. The members' tables are titled with that path. With
+/// `except(|word| …)` behind it a word that another enum has is refused with a reason: the
+/// expression gives what is wrong and the remedy, or `None`.
 #[macro_export]
 macro_rules! variants {
     (
         $(#[doc = $about:literal])*
         $vis:vis enum $name:ident as $title:literal, derive($($derived:ident),*)
-        $(, or word of $path:literal)? {
+        $(, or word of $path:literal $(, except(|$word_of:ident| $except:expr))?)? {
             $(#[doc = $meaning:literal])+
             $tag:ident $(= $default:literal)? $(, from $origin:literal)?;
             $($(#[doc = $doc:literal])+ $word:literal => $member:ident $(($type:ty))?,)+
@@ -149,6 +151,16 @@ macro_rules! variants {
             }
 
             fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$name> {
+                $($(
+                    let except = |$word_of: &str| $except;
+                    let chosen = reader.peek(key);
+                    let chosen = chosen.as_ref().and_then(|own| own.choice(stringify!($tag)));
+                    if let Some((what, remedy)) = chosen.and_then(except) {
+                        reader.any(key);
+                        reader.refuse(key, &what, &remedy);
+                        return None;
+                    }
+                )?)?
                 $crate::variants!(
                     @value reader key $name [$($path)?] $([$word $member $($type)?])+
                 )

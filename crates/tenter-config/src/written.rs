@@ -16,6 +16,18 @@ pub enum Written {
 }
 
 impl Written {
+    /// Returns the word that the value is, or that the key `tag` has if the value is a mapping.
+    pub fn choice(&self, tag: &str) -> Option<&str> {
+        match self {
+            Written::Word(word) | Written::Text(word) => Some(word),
+            Written::List(_) => None,
+            Written::Map(keys) => {
+                let own = keys.iter().find(|(key, _)| key == tag);
+                own.and_then(|(_, value)| value.choice(tag))
+            }
+        }
+    }
+
     /// Makes a value that is a word.
     pub fn word(word: impl Into<String>) -> Written {
         Written::Word(word.into())

@@ -13,7 +13,6 @@
 
 mod acknowledgement;
 mod bits;
-pub mod congestion;
 mod cut;
 pub mod entropy;
 mod network;

@@ -92,6 +92,25 @@ fn a_preset_may_react_or_not() {
     );
 }
 
+/// A control that runs on the other transport is refused with what is lacking, in both forms.
+#[test]
+fn a_control_of_the_other_transport_is_refused() {
+    for own in ["nscc", "{kind: nscc, target_delay: 3us}"] {
+        SMALL.refused(
+            &[&format!("{CONTROL}={own}")],
+            "cannot be `nscc`: NICs with `transport: roce` have no reports of trimmed packets",
+        );
+    }
+    SMALL.refused(
+        &["endpoint.nic.transport={kind: ultra-ethernet, congestion_control: swift}"],
+        "cannot be `swift`: NICs with `transport: ultra-ethernet` have no rates",
+    );
+    let own = format!("{CONTROL}=dctcp");
+    let both = SMALL.good(&[&own, "endpoint.nic.acknowledge=per-packet"]);
+    let control = both.plan.nic.reacting().map(CongestionControl::word);
+    assert_eq!(control, Some("dctcp"));
+}
+
 /// A wrong key of the notification point hides nothing of the reaction point.
 #[test]
 fn both_points_are_read_in_one_round() {

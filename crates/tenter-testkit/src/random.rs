@@ -476,6 +476,10 @@ mod tests {
                 matches!(control, Some(CongestionControl::Swift(_))),
             ),
             ("HPCC", matches!(control, Some(CongestionControl::Hpcc(_)))),
+            (
+                "DCTCP",
+                matches!(control, Some(CongestionControl::Dctcp(_))),
+            ),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -706,7 +710,7 @@ mod tests {
         "DCQCN",
     ];
 
-    const SELDOM: [&str; 13] = [
+    const SELDOM: [&str; 14] = [
         "pool trigger for hosts",
         "input queues",
         "virtual output queues",
@@ -714,6 +718,7 @@ mod tests {
         "TIMELY",
         "Swift",
         "HPCC",
+        "DCTCP",
         "rates",
         "storms",
         "drops",

@@ -3,6 +3,8 @@
 use tenter_net::Hop;
 use tenter_units::{Instant, Time};
 
+use super::credit::CreditRules;
+use super::link::Link;
 use crate::notification::NotificationSpec;
 
 /// One acknowledgement, as a congestion control sees it.
@@ -10,29 +12,66 @@ use crate::notification::NotificationSpec;
 pub(crate) struct Feedback<'a> {
     /// Instant at which the acknowledgement arrived.
     pub(crate) now: Instant,
-    /// Time from the acknowledged packet's first bit to the arrival of its acknowledgement.
-    pub(crate) round_trip: Time,
-    /// Number of packets that were not acknowledged before.
-    pub(crate) packets: u32,
-    /// PSN that the receiver expects next.
+    /// Time from the acknowledged packet's first bit to the arrival of its acknowledgement, or
+    /// `None` if it is unknown which transmission is acknowledged.
+    pub(crate) round_trip: Option<Time>,
+    /// Set if the acknowledgement says that packets were marked.
+    pub(crate) marked: bool,
+    /// Wire bytes that have newly reached the receiver. `RoCEv2` counts each packet as a full one.
+    pub(crate) news: u64,
+    /// Wire bytes in flight after this acknowledgement, counted in the same way.
+    pub(crate) in_flight: u64,
+    /// Number of the packet that the receiver expects next.
     pub(crate) sequence: u32,
-    /// PSN that the sender will use for its next new packet.
+    /// Number that the sender will use for its next new packet.
     pub(crate) next_sequence: u32,
     /// Telemetry that switches wrote into the acknowledged packet; empty without in-band telemetry.
     pub(crate) hops: &'a [Hop],
 }
 
-/// One answer, as a statement about the path that the answered packet took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PathFeedback {
-    /// Instant at which the answer arrived.
+/// A report that a packet was trimmed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trim {
     pub(crate) now: Instant,
-    /// ECMP hash of the answered packet. It covers the source port, so it identifies the path.
-    pub(crate) hash: u32,
-    /// Time from the packet's first bit to the arrival of its answer.
     pub(crate) round_trip: Time,
-    /// Set if the answer carries a congestion notification.
-    pub(crate) marked: bool,
+    /// The packet's wire bytes before it was trimmed.
+    pub(crate) bytes: u64,
+    /// Set if the switch port towards the receiver trimmed it.
+    pub(crate) at_last_hop: bool,
+    /// Wire bytes in flight, this packet included.
+    pub(crate) in_flight: u64,
+}
+
+/// Limit of what is in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// Packets of any size.
+    Packets(u32),
+    /// Wire bytes.
+    Bytes(u64),
+}
+
+impl Window {
+    /// Stands for no limit.
+    pub(crate) const OPEN: Window = Window::Packets(u32::MAX);
+
+    /// Returns the window in packets, at least one.
+    #[inline]
+    pub(crate) fn packets(self, link: &Link) -> u32 {
+        match self {
+            Window::Packets(packets) => packets,
+            Window::Bytes(bytes) => (bytes / link.full).clamp(1, u64::from(u32::MAX)) as u32,
+        }
+    }
+
+    /// Returns the window in wire bytes.
+    #[inline]
+    pub(crate) fn bytes(self, link: &Link) -> u64 {
+        match self {
+            Window::Packets(packets) => u64::from(packets) * link.full,
+            Window::Bytes(bytes) => bytes,
+        }
+    }
 }
 
 /// Acknowledgements that a congestion control requires from receivers.
@@ -47,16 +86,14 @@ pub(crate) enum Answers {
     ToEachPacket,
 }
 
-/// A congestion control: its parameters, shared by all NICs with the same line rate.
+/// A congestion control: its parameters, shared by all NICs with the same line rate. Methods that a
+/// member leaves out do nothing and cost nothing.
 pub(crate) trait Control: Copy {
-    /// State of one limited queue pair.
+    /// State of one limited queue pair or connection.
     type Flow: Clone + std::fmt::Debug;
-    /// True if a queue pair is limited from its first packet, false if only from its first
-    /// congestion notification.
+    /// True if a queue pair is limited from its first packet. False if only from its first
+    /// congestion notification, or, with credit alone, never.
     const FROM_START: bool;
-    /// True if the control learns the path of each answered packet. NICs then remember the hashes
-    /// of packets in flight.
-    const PATHS: bool = false;
     /// True if a packet that already waits for its rate gets a new departure time as soon as the
     /// rate changes. Controls with an answer for each packet leave it false: they set a new rate
     /// with nearly every packet anyway.
@@ -72,9 +109,15 @@ pub(crate) trait Control: Copy {
         Answers::Any
     }
 
-    /// Returns how receivers report marked packets, or `None` if the control ignores marks.
+    /// Returns how receivers of `RoCEv2` report marked packets, or `None` if the control ignores
+    /// marks.
     fn notification(&self) -> Option<NotificationSpec> {
         None
+    }
+
+    /// Returns true if the control uses [`Link::round_trip`].
+    fn uses_round_trip(&self) -> bool {
+        false
     }
 
     /// Returns the number of telemetry hops for which data packets reserve room, or `None` without
@@ -88,16 +131,24 @@ pub(crate) trait Control: Copy {
         0
     }
 
-    /// Returns the parameters for a NIC whose line carries `line` bits per second.
-    fn on_line(self, line: u64) -> Self;
+    /// Returns the rules for credit, if receivers grant any.
+    fn credit(&self, _: &Link) -> Option<CreditRules> {
+        None
+    }
 
-    /// Creates the state for a queue pair that becomes limited at `now`, on a line with `line` bits
-    /// per second.
-    fn start(&self, line: u64, now: Instant) -> Self::Flow;
+    /// Returns the parameters for a NIC on a link.
+    fn on_link(self, _: &Link) -> Self {
+        self
+    }
+
+    /// Creates the state for a queue pair that becomes limited at `now`.
+    fn start(&self, link: &Link, now: Instant) -> Self::Flow;
 
     /// Returns the rate that applies to a packet whose first bit leaves at `now`, in bits per
     /// second. `u64::MAX` stands for the line rate.
-    fn rate(&self, flow: &mut Self::Flow, now: Instant) -> u64;
+    fn rate(&self, _: &mut Self::Flow, _now: Instant) -> u64 {
+        u64::MAX
+    }
 
     /// Returns the instant after which a timer changes the rate unless a packet or notification
     /// comes first, or [`Instant::NEVER`] without such a timer.
@@ -105,45 +156,42 @@ pub(crate) trait Control: Copy {
         Instant::NEVER
     }
 
-    /// Returns the most packets that may be unacknowledged, if a full packet carries `payload`
-    /// bytes.
-    fn window(&self, _: &Self::Flow, _payload: u64) -> u32 {
-        u32::MAX
+    /// Returns what may be in flight.
+    fn window(&self, _: &Self::Flow, _: &Link) -> Window {
+        Window::OPEN
     }
 
-    /// Returns the window for a queue pair that is not limited, on a line with `line` bits per
-    /// second.
-    fn line_window(&self, _line: u64, _payload: u64) -> u32 {
-        u32::MAX
+    /// Returns the window for a queue pair that is not limited.
+    fn line_window(&self, _: &Link) -> Window {
+        Window::OPEN
+    }
+
+    /// Returns the round trip without load and the queueing delay that the control aims at, if it
+    /// knows both.
+    fn delays(&self, _: &Self::Flow, _: &Link) -> Option<(Time, Time)> {
+        None
     }
 
     /// Records that a packet of `frame_bytes` was sent.
-    fn sent(&self, flow: &mut Self::Flow, frame_bytes: u64);
+    fn sent(&self, _: &mut Self::Flow, _frame_bytes: u64) {}
 
     /// Handles a congestion notification. `first` is set if it starts the limit.
-    fn notified(&self, flow: &mut Self::Flow, first: bool, now: Instant);
+    fn notified(&self, _: &mut Self::Flow, _first: bool, _now: Instant) {}
 
     /// Handles an acknowledgement for the queue pair.
-    fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback<'_>);
+    fn acknowledged(&self, _: &mut Self::Flow, _: &Link, _: &Feedback<'_>) {}
 
     /// Handles a NAK: the receiver lacks packets.
-    fn lost(&self, _: &mut Self::Flow, _now: Instant) {}
+    fn lost(&self, _: &mut Self::Flow, _: &Link, _now: Instant) {}
 
-    /// Handles a timeout: nothing was acknowledged for the retransmission timeout, and everything
-    /// unacknowledged will be sent again.
-    fn timed_out(&self, _: &mut Self::Flow, _now: Instant) {}
+    /// Handles the report that a switch trimmed a packet.
+    fn trimmed(&self, _: &mut Self::Flow, _: &Link, _: &Trim) {}
 
-    /// Handles an answer as news about a path. It is called only with [`Self::PATHS`], and before
-    /// [`Self::acknowledged`].
-    fn path_answered(&self, _: &mut Self::Flow, _: &PathFeedback) {}
-
-    /// Handles a packet that a switch trimmed; the receiver has reported it.
-    fn trimmed(&self, _: &mut Self::Flow, _now: Instant) {}
-
-    /// Handles a grant by the receiver of this many further payload bytes. The control turns it
-    /// into packets in [`Self::window`].
-    fn granted(&self, _: &mut Self::Flow, _bytes: u64, _now: Instant) {}
+    /// Handles a timeout after which `bytes` wire bytes are sent again.
+    fn timed_out(&self, _: &mut Self::Flow, _: &Link, _bytes: u64) {}
 
     /// Returns true once the queue pair is no longer limited, so that its state can be freed.
-    fn is_over(&self, flow: &Self::Flow) -> bool;
+    fn is_over(&self, _: &Self::Flow) -> bool {
+        false
+    }
 }

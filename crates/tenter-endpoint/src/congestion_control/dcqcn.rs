@@ -9,7 +9,7 @@ use tenter_config::{
 };
 use tenter_units::{Bytes, Instant, Rate, Time};
 
-use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
+use super::{Answers, Control, Feedback, Link, RATES, SECOND, TICK_MIN, part_of};
 use crate::notification::{LimitedBy, NotificationSpec};
 
 /// Fixed-point unit of alpha: alpha is counted in 2⁻³⁰.
@@ -264,7 +264,7 @@ impl Dcqcn {
     pub(super) fn cut_to(&self, rate: u64, line: Rate) -> Flow {
         Flow {
             rate,
-            ..self.start(line.bits_per_second(), Instant::START)
+            ..self.reaction.start(line.bits_per_second(), Instant::START)
         }
     }
 
@@ -276,8 +276,11 @@ impl Dcqcn {
             return None;
         }
         let bps = line.bits_per_second();
-        let control = self.on_line(bps);
-        let mut flow = control.start(bps, Instant::START);
+        let control = Dcqcn {
+            reaction: self.reaction.on_line(bps),
+            ..*self
+        };
+        let mut flow = control.reaction.start(bps, Instant::START);
         control.notified(&mut flow, true, Instant::START);
         let mut share = flow.rate;
         let mut nearly_after = None;
@@ -313,14 +316,19 @@ impl Default for Dcqcn {
 }
 
 impl Reaction {
-    /// Returns the packets that may be unacknowledged at `rate` bits per second, at least one. A
-    /// packet may leave while less payload than the window is in flight, so the count is rounded
-    /// up.
-    fn window_packets(&self, rate: u64, payload: u64) -> u32 {
+    /// Returns the packets that may be unacknowledged at `rate` on a line of rate `line`, in bits
+    /// per second, at least one. A packet may leave while less payload than the window is in
+    /// flight, so the count is rounded up.
+    fn window_at(&self, rate: u64, line: u64, link: &Link) -> super::Window {
+        let rate = match self.window {
+            Window::None => return super::Window::OPEN,
+            Window::Fixed => line,
+            Window::Scaled => rate,
+        };
         let base_round_trip = self.base_round_trip.unwrap_or_default();
         let bytes = part_of(rate, base_round_trip.ps(), 8 * SECOND.ps());
-        let packets = bytes.div_ceil(payload.max(1)).max(1);
-        u32::try_from(packets).unwrap_or(u32::MAX)
+        let packets = bytes.div_ceil(link.payload.max(1)).max(1);
+        super::Window::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
     }
 }
 
@@ -643,15 +651,15 @@ impl Control for Dcqcn {
         })
     }
 
-    fn on_line(self, line: u64) -> Dcqcn {
+    fn on_link(self, link: &Link) -> Dcqcn {
         Dcqcn {
-            reaction: self.reaction.on_line(line),
+            reaction: self.reaction.on_line(link.line),
             ..self
         }
     }
 
-    fn start(&self, line: u64, now: Instant) -> Flow {
-        self.reaction.start(line, now)
+    fn start(&self, link: &Link, now: Instant) -> Flow {
+        self.reaction.start(link.line, now)
     }
 
     fn rate(&self, flow: &mut Flow, now: Instant) -> u64 {
@@ -679,23 +687,16 @@ impl Control for Dcqcn {
         self.reaction.notified(flow, first, now);
     }
 
-    fn window(&self, flow: &Flow, payload: u64) -> u32 {
-        match self.reaction.window {
-            Window::None => u32::MAX,
-            Window::Fixed => self.reaction.window_packets(flow.line, payload),
-            Window::Scaled => self.reaction.window_packets(flow.rate, payload),
-        }
+    fn window(&self, flow: &Flow, link: &Link) -> super::Window {
+        self.reaction.window_at(flow.rate, flow.line, link)
     }
 
-    fn line_window(&self, line: u64, payload: u64) -> u32 {
-        match self.reaction.window {
-            Window::None => u32::MAX,
-            Window::Fixed | Window::Scaled => self.reaction.window_packets(line, payload),
-        }
+    fn line_window(&self, link: &Link) -> super::Window {
+        self.reaction.window_at(link.line, link.line, link)
     }
 
     /// Catches up on timers, so that a scaled window follows the present rate.
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
+    fn acknowledged(&self, flow: &mut Flow, _: &Link, feedback: &Feedback<'_>) {
         if self.reaction.window != Window::None {
             self.reaction.catch_up(flow, feedback.now);
         }

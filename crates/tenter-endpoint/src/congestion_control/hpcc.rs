@@ -9,7 +9,7 @@ use tenter_config::{Share, component};
 use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
 use tenter_units::{Bytes, Instant, Rate, Time};
 
-use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
+use super::{Answers, Control, Feedback, Link, RATES, SECOND, TICK_MIN, Window, part_of};
 
 /// Upper bound of the key `hops`: packets never have telemetry room for more switches.
 pub const HOPS_MAX: u8 = 15;
@@ -169,21 +169,29 @@ impl Control for Hpcc {
         self.header_bytes()
     }
 
-    fn on_line(self, line: u64) -> Hpcc {
+    fn uses_round_trip(&self) -> bool {
+        self.base_round_trip.is_none()
+    }
+
+    fn on_link(self, link: &Link) -> Hpcc {
+        let own = Hpcc {
+            base_round_trip: self.base_round_trip.or(Some(link.round_trip)),
+            ..self
+        };
         let Some(from) = self.scale_from else {
-            return self;
+            return own;
         };
         let bytes = self.additive_increase.count();
-        let bytes = part_of(bytes, line, from.bits_per_second()).max(1);
+        let bytes = part_of(bytes, link.line, from.bits_per_second()).max(1);
         Hpcc {
             additive_increase: Bytes::new(bytes.min(u64::from(u32::MAX))),
             scale_from: None,
-            ..self
+            ..own
         }
     }
 
-    fn start(&self, line: u64, _: Instant) -> Flow {
-        let most = self.most(line);
+    fn start(&self, link: &Link, _: Instant) -> Flow {
+        let most = self.most(link.line);
         Flow {
             window: most,
             reference: most,
@@ -206,9 +214,9 @@ impl Control for Hpcc {
     }
 
     /// A packet may leave while fewer bytes than W are unacknowledged, so the count is rounded up.
-    fn window(&self, flow: &Flow, _: u64) -> u32 {
+    fn window(&self, flow: &Flow, _: &Link) -> Window {
         let packet = (flow.wire_bytes * BYTE).max(1);
-        u32::try_from(flow.window.div_ceil(packet)).unwrap_or(u32::MAX)
+        Window::Packets(u32::try_from(flow.window.div_ceil(packet)).unwrap_or(u32::MAX))
     }
 
     fn sent(&self, flow: &mut Flow, frame_bytes: u64) {
@@ -216,9 +224,7 @@ impl Control for Hpcc {
         flow.wire_bytes = flow.wire_bytes.max(wire_bytes);
     }
 
-    fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
-
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
+    fn acknowledged(&self, flow: &mut Flow, _: &Link, feedback: &Feedback<'_>) {
         let hops = feedback.hops;
         if hops.is_empty() {
             return;
@@ -248,10 +254,6 @@ impl Control for Hpcc {
             flow.updated = feedback.next_sequence;
         }
         flow.hops.copy_from_slice(hops);
-    }
-
-    fn is_over(&self, _: &Flow) -> bool {
-        false
     }
 }
 

@@ -1,148 +1,83 @@
 //! Congestion control: how senders slow down while the network is congested. There is one file per
-//! member; [`CongestionControl`] lists them.
+//! member, and one list with a line for each.
 //!
-//! A member implements `Control`: it keeps a few words for each queue pair that it limits, and
-//! returns a rate, a window, or both. A queue pair that is not limited has no state. Timers are not
+//! A member implements `Control`: it keeps a few words for each queue pair or connection that it
+//! limits, and answers with a rate, a window, receiver credit, or several of them. Timers are not
 //! events: a queue pair catches up on them when it next sends or receives.
 
 use tenter_config::variants;
-use tenter_net::{Packet, SendSlot};
-use tenter_units::{Instant, Rate, Time};
+use tenter_net::SendSlot;
+use tenter_units::{Instant, Time};
 
 use crate::notification::NotificationSpec;
 
+mod constant;
 mod control;
+mod credit;
 pub mod dcqcn;
-pub mod hpcc;
-mod paths;
+mod dctcp;
+mod delays;
+mod eqds;
+mod hpcc;
+mod link;
+mod list;
+mod ndp;
+mod nscc;
+mod nscc_with_credit;
 mod quantities;
-pub mod swift;
+mod rccc;
+mod signal;
+mod smartt;
+mod swift;
 mod table;
-pub mod timely;
+mod timely;
 
-pub(crate) use control::{Answers, Control, Feedback, PathFeedback};
+pub use constant::ConstantWindow;
+pub(crate) use control::{Answers, Control, Feedback, Trim, Window};
+pub(crate) use credit::{CreditRules, QUANTUM_BYTES};
 pub use dcqcn::Dcqcn;
+pub use dctcp::Dctcp;
+pub use eqds::Eqds;
 pub use hpcc::{HOPS_MAX, Hpcc};
+pub(crate) use link::Link;
+use list::controls;
+pub use ndp::Ndp;
+pub use nscc::Nscc;
+pub use nscc_with_credit::NsccWithCredit;
 pub(crate) use quantities::{RATES, SECOND, TICK_MIN, part_of};
+pub use rccc::Rccc;
+pub(crate) use signal::Signal;
+use signal::{Line, On, elsewhere};
+pub use smartt::Smartt;
 pub use swift::Swift;
 use table::Table;
 pub use timely::Timely;
 
-/// Declares the list of congestion controls, and the functions that delegate to the chosen one.
-macro_rules! members {
-    (
-        $(#[doc = $about:literal])*
-        pub enum $list:ident {
-            $($(#[doc = $of_member:literal])+ $word:literal => $name:ident,)+
-        }
-    ) => {
-        variants! {
-            $(#[doc = $about])*
-            pub enum $list as "`endpoint.nic.congestion_control`, written as a mapping",
-            derive(Clone, Debug, PartialEq, Eq),
-            or word of "`endpoint.nic.congestion_control`" {
-                /// Which congestion control; the other keys belong to it.
-                kind;
-                $($(#[doc = $of_member])+ $word => $name($name),)+
-            }
-        }
-
-        impl $list {
-            /// Returns false if senders ignore notifications. Receivers send them all the same.
-            pub fn reacts(&self) -> bool {
-                match self {
-                    $($list::$name(control) => control.reacts(),)+
-                }
-            }
-
-            /// Returns the acknowledgements that the control requires from receivers.
-            pub(crate) fn answers(&self) -> Answers {
-                match self {
-                    $($list::$name(control) => control.answers(),)+
-                }
-            }
-
-            /// Returns how receivers report marked packets, or `None` if the control ignores marks.
-            pub fn notification(&self) -> Option<NotificationSpec> {
-                match self {
-                    $($list::$name(control) => control.notification(),)+
-                }
-            }
-
-            /// Returns the number of telemetry hops for which data packets reserve room, or `None`
-            /// without telemetry.
-            pub fn telemetry_hops(&self) -> Option<u8> {
-                match self {
-                    $($list::$name(control) => control.telemetry_hops(),)+
-                }
-            }
-
-            /// Returns the frame bytes that telemetry adds to each data packet and to its answer.
-            pub fn telemetry_bytes(&self) -> u32 {
-                match self {
-                    $($list::$name(control) => control.telemetry_bytes(),)+
-                }
-            }
-        }
-
-        /// The congestion control of one NIC, with the state of its limited queue pairs.
-        // One enum around the tables, not one in each flow: a NIC has a single control, so each
-        // call takes one branch and flows stay as small as their member's state.
-        #[derive(Clone, Debug)]
-        pub(crate) enum Congestion {
-            $($name(Table<$name>),)+
-        }
-
-        /// Evaluates one expression for the table of whichever member is in use.
-        macro_rules! on_table {
-            ($congestion:expr, $table:ident => $do:expr) => {
-                match $congestion {
-                    $(Congestion::$name($table) => $do,)+
-                }
-            };
-        }
-
-        impl Congestion {
-            /// Creates the state for a NIC with `slots` send queue pairs on a line of rate `line`,
-            /// whose full packets carry `payload` bytes.
-            pub(crate) fn new(
-                control: &$list,
-                line: Rate,
-                payload: u64,
-                slots: usize,
-            ) -> Congestion {
-                match control {
-                    $($list::$name(control) => {
-                        Congestion::$name(Table::new(*control, line, payload, slots))
-                    })+
-                }
-            }
-        }
-    };
-}
-
-members! {
-    /// The congestion control of all NICs of a trial.
-    pub enum CongestionControl {
-        /// Rates fall with each notification, and rise with time and bytes.
-        "dcqcn" => Dcqcn,
-        /// Rates follow the round-trip time and its gradient.
-        "timely" => Timely,
-        /// Windows follow the round-trip time.
-        "swift" => Swift,
-        /// Windows follow what switches say of their links.
-        "hpcc" => Hpcc,
-    }
-}
-
-impl CongestionControl {
-    /// Supplies the longest round trip of the unloaded fabric to a control that needs it, unless
-    /// the scenario has set it. `measure` computes it and is called only then.
-    pub fn know_round_trip(&mut self, measure: impl FnOnce() -> Time) {
-        if let CongestionControl::Hpcc(own) = self {
-            own.base_round_trip.get_or_insert_with(measure);
-        }
-    }
+controls! {
+    /// Rates fall with each notification, and rise with time and bytes.
+    "dcqcn" => Dcqcn(Dcqcn) on [Roce] needs [Notification, Rate],
+    /// Rates follow the round-trip time and its gradient.
+    "timely" => Timely(Timely) on [Roce] needs [Delay, Rate],
+    /// Windows follow the round-trip time.
+    "swift" => Swift(Swift) on [Roce] needs [Delay, Rate],
+    /// Windows follow what switches say of their links.
+    "hpcc" => Hpcc(Hpcc) on [Roce] needs [Telemetry, Rate],
+    /// Windows of senders follow delays and marks: network signal based congestion control.
+    "nscc" => Nscc(Nscc) on [UltraEthernet] needs [Mark, Delay, Trim],
+    /// Receivers grant credit: receiver credit congestion control.
+    "rccc" => Rccc(Rccc) on [UltraEthernet] needs [Grant],
+    /// Both: data need a window and credit.
+    "nscc+rccc" => NsccWithCredit(NsccWithCredit) on [UltraEthernet] needs [Mark, Delay, Trim, Grant],
+    /// Windows fall with marks and rise without.
+    "dctcp" => Dctcp(Dctcp) on [Roce, UltraEthernet] needs [Mark],
+    /// Windows that never change.
+    "constant" => Constant(ConstantWindow) on [UltraEthernet] needs [FirstWindow],
+    /// Receivers pull packet by packet, from the first small window on.
+    "ndp" => Ndp(Ndp) on [UltraEthernet] needs [Trim, Grant],
+    /// Receivers grant credit packet by packet.
+    "eqds" => Eqds(Eqds) on [UltraEthernet] needs [Trim, Grant],
+    /// Windows follow the round-trip time and marks, acknowledgement by acknowledgement.
+    "smartt" => Smartt(Smartt) on [UltraEthernet] needs [Mark, Delay, Trim],
 }
 
 impl Congestion {
@@ -177,31 +112,61 @@ impl Congestion {
         on_table!(self, table => table.lost(slot, now));
     }
 
-    /// Remembers the path of a data packet that leaves now, if the control learns paths.
+    /// Handles a retransmission timeout of a queue pair with this many packets in flight.
+    pub(crate) fn timed_out(&mut self, slot: SendSlot, packets: u32, now: Instant) {
+        on_table!(self, table => table.timed_out(slot, packets, now));
+    }
+}
+
+impl UetControl {
+    /// Returns true if receivers grant credit.
+    pub fn has_credit(&self) -> bool {
+        let line = CONTROLS.iter().find(|line| line.word == self.word());
+        line.is_some_and(|line| line.needs.contains(&Signal::Grant))
+    }
+
+    /// Returns the wire bytes that a connection may have in flight.
     #[inline]
-    pub(crate) fn leaves(&mut self, slot: SendSlot, packet: &Packet) {
-        on_table!(self, table => table.leaves(slot, packet));
+    pub(crate) fn window(&self, flow: &Flow, link: &Link) -> u64 {
+        on_flow!(self, flow, (control, flow) => control.window(flow, link).bytes(link))
     }
 
-    /// Handles the answer to the packet that left at `sent`, in units of
-    /// [`tenter_net::SENT_UNIT_PS`].
-    #[inline]
-    pub(crate) fn answered(&mut self, slot: SendSlot, sent: u32, answer: PathFeedback) {
-        on_table!(self, table => table.answered(slot, sent, answer));
+    /// Handles an acknowledgement for a connection.
+    pub(crate) fn acknowledged(&self, flow: &mut Flow, link: &Link, feedback: &Feedback<'_>) {
+        on_flow!(self, flow, (control, flow) => control.acknowledged(flow, link, feedback));
     }
 
-    /// Handles a report that a switch trimmed a packet of the queue pair.
-    pub(crate) fn trimmed(&mut self, slot: SendSlot, now: Instant) {
-        on_table!(self, table => table.trimmed(slot, now));
+    /// Handles the report that a packet of a connection was trimmed.
+    pub(crate) fn trimmed(&self, flow: &mut Flow, link: &Link, trim: &Trim) {
+        on_flow!(self, flow, (control, flow) => control.trimmed(flow, link, trim));
     }
 
-    /// Handles a grant of `bytes` payload bytes by the queue pair's receiver.
-    pub(crate) fn granted(&mut self, slot: SendSlot, bytes: u64, now: Instant) {
-        on_table!(self, table => table.granted(slot, bytes, now));
+    /// Handles a timeout for a packet with `bytes` wire bytes.
+    pub(crate) fn timed_out(&self, flow: &mut Flow, link: &Link, bytes: u64) {
+        on_flow!(self, flow, (control, flow) => control.timed_out(flow, link, bytes));
     }
 
-    /// Handles a retransmission timeout of a queue pair.
-    pub(crate) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
-        on_table!(self, table => table.timed_out(slot, now));
+    /// Returns the round trip without load and the target for the queueing delay, if the member has
+    /// both.
+    pub(crate) fn delays(&self, flow: &Flow, link: &Link) -> Option<(Time, Time)> {
+        on_flow!(self, flow, (control, flow) => control.delays(flow, link))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONTROLS, On, elsewhere};
+
+    #[test]
+    fn controls_run_where_nics_tell_what_they_need() {
+        for line in CONTROLS {
+            for on in [On::Roce, On::UltraEthernet] {
+                let told = line.needs.iter().all(|need| on.tells().contains(need));
+                assert_eq!(told, line.on.contains(&on), "{} on {on:?}", line.word);
+                let refused = elsewhere(CONTROLS, line.word, on);
+                assert_eq!(told, refused.is_none(), "{}", line.word);
+            }
+        }
+        assert_eq!(elsewhere(CONTROLS, "reno", On::Roce), None);
     }
 }

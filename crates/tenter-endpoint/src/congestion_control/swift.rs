@@ -6,7 +6,7 @@
 use tenter_config::{Share, component};
 use tenter_units::{Instant, Time};
 
-use super::{Answers, Control, Feedback, SECOND, TICK_MIN, part_of};
+use super::{Answers, Control, Feedback, Link, SECOND, TICK_MIN, Window, part_of};
 
 /// Fixed-point unit: windows are counted in 2⁻¹⁶ packet.
 const PACKET: u64 = 1 << 16;
@@ -97,16 +97,12 @@ impl Control for Swift {
         Answers::BeforeOnePacketWaits
     }
 
-    fn on_line(self, _: u64) -> Swift {
-        self
-    }
-
-    fn start(&self, line: u64, _: Instant) -> Flow {
+    fn start(&self, link: &Link, _: Instant) -> Flow {
         Flow {
             window: self.bounded(u64::from(self.initial_window) * PACKET),
             fell_at: Instant::START,
             round_trip: Time::ZERO,
-            line,
+            line: link.line,
             frame_bytes: 0,
         }
     }
@@ -123,28 +119,25 @@ impl Control for Swift {
         rate.clamp(1, flow.line)
     }
 
-    fn window(&self, flow: &Flow, _: u64) -> u32 {
+    fn window(&self, flow: &Flow, _: &Link) -> Window {
         // Even a window below one packet allows one; `rate` spaces them out.
-        (flow.window / PACKET).clamp(1, u64::from(u32::MAX)) as u32
+        Window::Packets((flow.window / PACKET).clamp(1, u64::from(u32::MAX)) as u32)
     }
 
     fn sent(&self, flow: &mut Flow, frame_bytes: u64) {
         flow.frame_bytes = frame_bytes;
     }
 
-    fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
-
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
-        let Feedback {
-            now,
-            round_trip,
-            packets,
-            ..
-        } = *feedback;
+    fn acknowledged(&self, flow: &mut Flow, link: &Link, feedback: &Feedback<'_>) {
+        let now = feedback.now;
+        let Some(round_trip) = feedback.round_trip else {
+            return;
+        };
+        let packets = feedback.news / link.full;
         flow.round_trip = round_trip;
         let target = self.target(flow.window);
         if packets > 0 && round_trip < target {
-            let more = u64::from(self.additive_increase) * PACKET * u64::from(packets);
+            let more = u64::from(self.additive_increase) * PACKET * packets;
             // Growth per window is constant: w acknowledged packets together add
             // `additive_increase`. Below one packet the paper adds all of it with each
             // acknowledgement.
@@ -161,12 +154,8 @@ impl Control for Swift {
         }
     }
 
-    fn lost(&self, flow: &mut Flow, now: Instant) {
+    fn lost(&self, flow: &mut Flow, _: &Link, now: Instant) {
         self.lower(flow, u64::from(self.max_decrease.ppm()), now);
-    }
-
-    fn is_over(&self, _: &Flow) -> bool {
-        false
     }
 }
 
@@ -174,23 +163,23 @@ impl Control for Swift {
 mod tests {
     use tenter_units::{Instant, Time};
 
-    use super::{Control, Feedback, Flow, PACKET, Swift};
+    use super::{Control, Feedback, Flow, Link, PACKET, Swift, Window};
 
     const US: u64 = 1_000_000;
 
-    fn acknowledge(flow: &mut Flow, now_us: u64, round_trip_us: u64, packets: u32) -> f64 {
+    fn acknowledge(flow: &mut Flow, now_us: u64, round_trip_us: u64, packets: u64) -> f64 {
         let feedback = Feedback {
             now: Instant::from_ps(now_us * US),
-            round_trip: Time::from_ps(round_trip_us * US),
-            packets,
+            round_trip: Some(Time::from_ps(round_trip_us * US)),
+            news: packets * 4_178,
             ..Feedback::default()
         };
-        Swift::default().acknowledged(flow, &feedback);
+        Swift::default().acknowledged(flow, &Link::of_gbps(400), &feedback);
         flow.window as f64 / PACKET as f64
     }
 
     fn with_window(window: u64) -> Flow {
-        let mut flow = Swift::default().start(400_000_000_000, Instant::START);
+        let mut flow = Swift::default().start(&Link::of_gbps(400), Instant::START);
         flow.window = window;
         flow
     }
@@ -246,7 +235,7 @@ mod tests {
             swift.rate(&mut flow, Instant::START),
             4158 * 8 * 1_000_000 / 40
         );
-        assert_eq!(swift.window(&flow, 4096), 1);
+        assert_eq!(swift.window(&flow, &Link::of_gbps(400)), Window::Packets(1));
         assert_eq!(
             swift.rate(&mut with_window(PACKET), Instant::START),
             u64::MAX

@@ -1,11 +1,9 @@
 //! State that a congestion control keeps for a NIC's limited queue pairs.
 
-use tenter_net::{Packet, SendSlot, WIRE_OVERHEAD_BYTES};
-use tenter_units::{ById, Instant, Rate, Time};
+use tenter_net::{SendSlot, WIRE_OVERHEAD_BYTES};
+use tenter_units::{ById, Instant, Time};
 
-use super::SECOND;
-use super::control::{Control, Feedback, PathFeedback};
-use super::paths::Paths;
+use super::{Control, Feedback, Link, SECOND};
 
 /// Stands for a flow index while a queue pair is not limited.
 const UNLIMITED: u32 = u32::MAX;
@@ -96,31 +94,22 @@ impl<F: Clone> Limited<F> {
 #[derive(Clone, Debug)]
 pub(crate) struct Table<C: Control> {
     control: C,
-    /// Line rate in bits per second.
-    line: u64,
-    /// Payload bytes that a full packet carries.
-    payload: u64,
+    link: Link,
     /// For each queue pair the index of its state in `flows`, or [`UNLIMITED`].
     places: ById<SendSlot, u32>,
     flows: Vec<Limited<C::Flow>>,
     /// Indices in `flows` that may be used again.
     free: Vec<u32>,
-    /// For each queue pair the paths of its packets in flight; empty unless the control learns
-    /// paths.
-    paths: ById<SendSlot, Paths>,
 }
 
 impl<C: Control> Table<C> {
-    pub(super) fn new(control: C, line: Rate, payload: u64, slots: usize) -> Table<C> {
-        let line = line.bits_per_second();
+    pub(super) fn new(control: C, link: &Link, slots: usize) -> Table<C> {
         Table {
-            control: control.on_line(line),
-            line,
-            payload,
+            control: control.on_link(link),
+            link: *link,
             places: vec![UNLIMITED; slots].into(),
             flows: Vec::new(),
             free: Vec::new(),
-            paths: vec![Paths::default(); if C::PATHS { slots } else { 0 }].into(),
         }
     }
 
@@ -134,7 +123,7 @@ impl<C: Control> Table<C> {
         let mut place = self.places[slot];
         let first = place == UNLIMITED;
         if first {
-            let flow = self.control.start(self.line, now);
+            let flow = self.control.start(&self.link, now);
             let limited = Limited {
                 missing: 0,
                 since: now,
@@ -166,10 +155,10 @@ impl<C: Control> Table<C> {
     pub(super) fn window(&self, slot: SendSlot) -> u32 {
         let place = self.places[slot];
         if place == UNLIMITED {
-            return self.control.line_window(self.line, self.payload);
+            return self.control.line_window(&self.link).packets(&self.link);
         }
         let flow = &self.flows[place as usize].flow;
-        self.control.window(flow, self.payload)
+        self.control.window(flow, &self.link).packets(&self.link)
     }
 
     pub(super) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant) -> Instant {
@@ -212,207 +201,43 @@ impl<C: Control> Table<C> {
     }
 
     pub(super) fn acknowledged(&mut self, slot: SendSlot, feedback: &Feedback<'_>) {
-        let control = self.control;
-        if let Some(limited) = self.find(slot) {
-            limited.hear(control, feedback.now, |flow| {
-                control.acknowledged(flow, feedback);
-            });
-        }
-    }
-
-    /// Remembers the path of a data packet that leaves, if the control learns paths.
-    #[inline]
-    pub(super) fn leaves(&mut self, slot: SendSlot, packet: &Packet) {
-        if C::PATHS {
-            self.paths[slot].sent(packet.sent, packet.hash);
-        }
-    }
-
-    /// Passes on the answer to the packet that left at `sent`, if its path is still remembered.
-    #[inline]
-    pub(super) fn answered(&mut self, slot: SendSlot, sent: u32, answer: PathFeedback) {
-        if !C::PATHS {
-            return;
-        }
-        let control = self.control;
-        if let Some(hash) = self.paths[slot].answered(sent)
-            && let Some(limited) = self.find(slot)
-        {
-            let answer = PathFeedback { hash, ..answer };
-            limited.hear(control, answer.now, |flow| {
-                control.path_answered(flow, &answer);
-            });
-        }
-    }
-
-    pub(super) fn trimmed(&mut self, slot: SendSlot, now: Instant) {
-        let control = self.control;
-        if let Some(limited) = self.find(slot) {
-            limited.hear(control, now, |flow| control.trimmed(flow, now));
-        }
-    }
-
-    pub(super) fn granted(&mut self, slot: SendSlot, bytes: u64, now: Instant) {
-        let control = self.control;
-        // Unlike other events a grant creates the state: receiver credit may come before the first
-        // packet, and it is what lets that packet out.
-        let (limited, _) = self.find_or_start(slot, now);
-        limited.hear(control, now, |flow| control.granted(flow, bytes, now));
+        self.tell(slot, feedback.now, |control, flow, link| {
+            control.acknowledged(flow, link, feedback);
+        });
     }
 
     pub(super) fn lost(&mut self, slot: SendSlot, now: Instant) {
-        let control = self.control;
-        if let Some(limited) = self.find(slot) {
-            limited.hear(control, now, |flow| control.lost(flow, now));
-        }
+        self.tell(slot, now, |control, flow, link| {
+            control.lost(flow, link, now);
+        });
     }
 
-    pub(super) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
-        let control = self.control;
-        if C::PATHS {
-            self.paths[slot].forget();
-        }
-        if let Some(limited) = self.find(slot) {
-            limited.hear(control, now, |flow| control.timed_out(flow, now));
+    pub(super) fn timed_out(&mut self, slot: SendSlot, packets: u32, now: Instant) {
+        self.tell(slot, now, |control, flow, link| {
+            control.timed_out(flow, link, u64::from(packets) * link.full);
+        });
+    }
+
+    /// Passes an event to the control if the queue pair is limited.
+    fn tell(&mut self, slot: SendSlot, now: Instant, news: impl FnOnce(&C, &mut C::Flow, &Link)) {
+        let (control, place) = (self.control, self.places[slot]);
+        if place != UNLIMITED {
+            let limited = &mut self.flows[place as usize];
+            limited.hear(control, now, |flow| news(&control, flow, &self.link));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::{Packet, PacketKind, SendSlot};
-    use tenter_topology::HostId;
+    use tenter_net::SendSlot;
     use tenter_units::{Instant, Rate, Time};
 
-    use super::super::control::{Control, Feedback, PathFeedback};
     use super::super::dcqcn::Dcqcn;
+    use super::super::link::Link;
     use super::Table;
 
-    const OTHER: SendSlot = SendSlot::new(0);
     const SLOT: SendSlot = SendSlot::new(1);
-
-    /// A control that goes by what the receiver grants, and counts what it is told.
-    #[derive(Clone, Copy, Debug)]
-    struct Told;
-
-    #[derive(Clone, Debug, Default)]
-    struct Flow {
-        granted: u64,
-        trimmed: u32,
-        timed_out: u32,
-        paths: Vec<PathFeedback>,
-    }
-
-    impl Control for Told {
-        type Flow = Flow;
-        const FROM_START: bool = true;
-        const PATHS: bool = true;
-
-        fn on_line(self, _: u64) -> Told {
-            self
-        }
-
-        fn start(&self, _: u64, _: Instant) -> Flow {
-            Flow::default()
-        }
-
-        fn rate(&self, _: &mut Flow, _: Instant) -> u64 {
-            u64::MAX
-        }
-
-        fn window(&self, flow: &Flow, payload: u64) -> u32 {
-            (flow.granted / payload) as u32
-        }
-
-        fn line_window(&self, _: u64, _: u64) -> u32 {
-            0
-        }
-
-        fn sent(&self, _: &mut Flow, _: u64) {}
-
-        fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
-
-        fn acknowledged(&self, _: &mut Flow, _: &Feedback<'_>) {}
-
-        fn timed_out(&self, flow: &mut Flow, _: Instant) {
-            flow.timed_out += 1;
-        }
-
-        fn path_answered(&self, flow: &mut Flow, answer: &PathFeedback) {
-            flow.paths.push(*answer);
-        }
-
-        fn trimmed(&self, flow: &mut Flow, _: Instant) {
-            flow.trimmed += 1;
-        }
-
-        fn granted(&self, flow: &mut Flow, bytes: u64, _: Instant) {
-            flow.granted += bytes;
-        }
-
-        fn is_over(&self, _: &Flow) -> bool {
-            false
-        }
-    }
-
-    fn table() -> Table<Told> {
-        Table::new(Told, Rate::from_gbps(400), 4096, 2)
-    }
-
-    fn flow(table: &mut Table<Told>) -> Flow {
-        table.find(SLOT).expect("it is limited").flow.clone()
-    }
-
-    #[test]
-    fn what_a_receiver_grants_opens_the_window() {
-        let mut table = table();
-        assert_eq!(table.window(SLOT), 0);
-        table.granted(SLOT, 3 * 4096, Instant::from_ps(5));
-        assert_eq!((table.window(SLOT), table.window(OTHER)), (3, 0));
-        table.granted(SLOT, 4096, Instant::from_ps(9));
-        assert_eq!(table.window(SLOT), 4);
-    }
-
-    #[test]
-    fn answers_tell_the_path_of_their_packet() {
-        let mut table = table();
-        let packet = |sent: u32, hash: u32| Packet {
-            at: Instant::START,
-            queue_pair: 7,
-            sequence: 0,
-            destination: HostId::new(3),
-            hash,
-            sent,
-            frame_bytes: 4158,
-            kind: PacketKind::Middle,
-            flags: 0,
-        };
-        table.sent(SLOT, 4158, Instant::START);
-        table.leaves(SLOT, &packet(100, 0xa));
-        table.leaves(SLOT, &packet(200, 0xb));
-        let marked = PathFeedback {
-            now: Instant::from_ps(77),
-            round_trip: Time::from_ps(70),
-            marked: true,
-            ..PathFeedback::default()
-        };
-        table.answered(SLOT, 200, marked);
-        // What has been answered before, and what was never sent, tell nothing.
-        table.answered(SLOT, 200, marked);
-        table.answered(OTHER, 100, marked);
-        assert_eq!(
-            flow(&mut table).paths,
-            [PathFeedback {
-                hash: 0xb,
-                ..marked
-            }]
-        );
-        // After a timeout everything is sent again.
-        table.timed_out(SLOT, Instant::from_ps(90));
-        table.answered(SLOT, 100, marked);
-        let flow = flow(&mut table);
-        assert_eq!((flow.timed_out, flow.paths.len()), (1, 1));
-    }
 
     /// A packet of 4,158 bytes and 20 between frames takes 33.424 ms at 1 Mb/s. The timer of
     /// NVIDIA's preset raises the rate after 300 us, half of the way to the line.
@@ -420,7 +245,8 @@ mod tests {
     fn a_packet_that_waits_leaves_as_soon_as_its_rate_has_filled_the_bucket() {
         let us = |us: u64| Instant::from_ps(us * 1_000_000);
         let line = Rate::from_gbps(400);
-        let mut table = Table::new(Dcqcn::default(), line, 4096, 2);
+        let link = Link::of_gbps(400);
+        let mut table = Table::new(Dcqcn::default(), &link, 2);
         table.notified(SLOT, Instant::START);
         table.find(SLOT).expect("it is limited").flow = table.control.cut_to(1_000_000, line);
         let bits = 4_178 * 8;
@@ -439,15 +265,5 @@ mod tests {
             ready_at.saturating_since(full_at) < Time::from_ns(1),
             "{ready_at:?}"
         );
-    }
-
-    #[test]
-    fn trimmed_packets_are_told_of_where_a_queue_pair_is_limited() {
-        let mut table = table();
-        table.trimmed(SLOT, Instant::from_ps(3));
-        assert!(table.find(SLOT).is_none());
-        table.sent(SLOT, 4158, Instant::from_ps(5));
-        table.trimmed(SLOT, Instant::from_ps(9));
-        assert_eq!(flow(&mut table).trimmed, 1);
     }
 }

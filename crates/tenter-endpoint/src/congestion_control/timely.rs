@@ -6,7 +6,7 @@
 use tenter_config::{Reader, Share, component};
 use tenter_units::{Instant, Rate, Time};
 
-use super::{Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
+use super::{Control, Feedback, Link, RATES, SECOND, TICK_MIN, part_of};
 
 component! {
     /// The parameters of the rate computation.
@@ -83,10 +83,10 @@ impl Control for Timely {
     type Flow = Flow;
     const FROM_START: bool = true;
 
-    fn on_line(self, line: u64) -> Timely {
+    fn on_link(self, link: &Link) -> Timely {
         let scaled = |rate: Rate| {
             self.scale_from.map_or(rate, |from| {
-                let rate = part_of(rate.bits_per_second(), line, from.bits_per_second());
+                let rate = part_of(rate.bits_per_second(), link.line, from.bits_per_second());
                 Rate::from_bits_per_second(rate.max(1))
             })
         };
@@ -98,10 +98,10 @@ impl Control for Timely {
         }
     }
 
-    fn start(&self, line: u64, _: Instant) -> Flow {
+    fn start(&self, link: &Link, _: Instant) -> Flow {
         Flow {
-            rate: line,
-            line,
+            rate: link.line,
+            line: link.line,
             round_trip: Time::ZERO,
             difference: 0,
             falling: 0,
@@ -115,16 +115,11 @@ impl Control for Timely {
         flow.rate
     }
 
-    fn sent(&self, _: &mut Flow, _: u64) {}
-
-    fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
-
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
+    fn acknowledged(&self, flow: &mut Flow, _: &Link, feedback: &Feedback<'_>) {
         // A duplicate has no round-trip time to learn from: it answers an old packet.
-        if feedback.packets == 0 {
+        let Some(round_trip) = feedback.round_trip.filter(|_| feedback.news > 0) else {
             return;
-        }
-        let round_trip = feedback.round_trip;
+        };
         let before = std::mem::replace(&mut flow.round_trip, round_trip);
         // The first round-trip time has no predecessor to form a gradient with.
         if before.is_zero() {
@@ -155,17 +150,13 @@ impl Control for Timely {
             );
         }
     }
-
-    fn is_over(&self, _: &Flow) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use tenter_units::{Instant, Time};
 
-    use super::{Control, Feedback, Flow, Timely};
+    use super::{Control, Feedback, Flow, Link, Timely};
 
     const GBPS: u64 = 1_000_000_000;
 
@@ -173,18 +164,18 @@ mod tests {
         for round_trip in round_trips_us {
             let feedback = Feedback {
                 now: Instant::START,
-                round_trip: Time::from_ps(round_trip * 1_000_000),
-                packets: 1,
+                round_trip: Some(Time::from_ps(round_trip * 1_000_000)),
+                news: 4_178,
                 ..Feedback::default()
             };
-            control.acknowledged(flow, &feedback);
+            control.acknowledged(flow, &Link::of_gbps(10), &feedback);
         }
         flow.rate
     }
 
     fn at(rate: u64) -> (Timely, Flow) {
-        let control = Timely::default().on_line(10 * GBPS);
-        let mut flow = control.start(10 * GBPS, Instant::START);
+        let control = Timely::default().on_link(&Link::of_gbps(10));
+        let mut flow = control.start(&Link::of_gbps(10), Instant::START);
         flow.rate = rate;
         (control, flow)
     }
@@ -218,9 +209,9 @@ mod tests {
 
     #[test]
     fn steps_are_in_proportion_to_the_line_and_rates_stay_in_bounds() {
-        let control = Timely::default().on_line(400 * GBPS);
+        let control = Timely::default().on_link(&Link::of_gbps(400));
         assert_eq!(control.additive_increase.bits_per_second(), 400_000_000);
-        let mut flow = control.start(400 * GBPS, Instant::START);
+        let mut flow = control.start(&Link::of_gbps(400), Instant::START);
         assert_eq!(after(&control, &mut flow, &[10, 10]), 400 * GBPS);
         // A gradient beyond one takes all but the least rate, 10 Mb/s at 10G.
         assert_eq!(after(&control, &mut flow, &[60, 400]), 400_000_000);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_net::{CreditSpec, Telemetry, Transmitter};
 use tenter_topology::HostId;
-use tenter_units::Rate;
+use tenter_units::{Rate, Time};
 
 use super::classes::NicClasses;
 use crate::pcie::DmaRates;
@@ -34,6 +34,9 @@ pub struct NicBuild<'a> {
     pub planes: u16,
     /// Line rate, summed over all ports.
     pub line: Rate,
+    /// Longest round trip through the unloaded fabric, if the congestion control of `RoCEv2` uses
+    /// it.
+    pub round_trip: Time,
     /// Send queue pairs that the NIC has.
     pub send_slots: usize,
     /// Receive queue pairs that the NIC has.

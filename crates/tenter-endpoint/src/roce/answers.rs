@@ -4,9 +4,8 @@ use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 use tenter_units::{Instant, Time};
 
 use super::RoceNic;
-use crate::congestion_control::{Feedback, PathFeedback};
+use crate::congestion_control::Feedback;
 use crate::entropy::PathNews;
-use crate::loss_recovery::LossRecovery;
 use crate::send::{Acknowledged, Connection, Turn};
 use crate::spec::NicSpec;
 
@@ -120,26 +119,21 @@ impl RoceNic {
         let queue_pair = &self.send[slot];
         let units = ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(sent);
         let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
+        let outstanding = queue_pair.outstanding();
         // An overtaken acknowledgement lies behind the present one, which makes the difference
         // wrap.
-        let news = packets <= queue_pair.outstanding();
+        let packets = if packets <= outstanding { packets } else { 0 };
         let feedback = Feedback {
             now: packet.at,
-            round_trip: Time::from_ps(u64::from(units) * SENT_UNIT_PS),
-            packets: if news { packets } else { 0 },
+            round_trip: Some(Time::from_ps(u64::from(units) * SENT_UNIT_PS)),
+            marked: packet.has(Packet::CONGESTION_ECHO),
+            news: u64::from(packets) * limits.full,
+            in_flight: u64::from(outstanding - packets) * limits.full,
             sequence: packet.sequence,
             next_sequence: queue_pair.next_sequence,
             hops,
         };
-        // The hash is filled in by the congestion control's own list of packets in flight.
-        let of_path = PathFeedback {
-            now: packet.at,
-            hash: 0,
-            round_trip: feedback.round_trip,
-            marked: packet.has(Packet::CONGESTION_ECHO),
-        };
         limits.paced.tell(congestion, slot, |congestion| {
-            congestion.answered(slot, sent, of_path);
             congestion.acknowledged(slot, &feedback);
             if packet.kind == PacketKind::Nak {
                 congestion.lost(slot, packet.at);
@@ -167,37 +161,5 @@ impl RoceNic {
             queue_pair.last_progress = now;
             self.join_round(spec, slot, now);
         }
-    }
-
-    /// Handles a report that switches trimmed packets. The send queue pair resends them by the
-    /// rules of its loss recovery.
-    ///
-    /// Nothing calls this today: switches trim only Ultra Ethernet's data.
-    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
-        if let Some(limits) = &mut self.limits {
-            limits.tell(slot, |congestion| congestion.trimmed(slot, now));
-            limits.heard(slot, trimmed, PathNews::Trimmed, now);
-        }
-        let queue_pair = &mut self.send[slot];
-        match (&spec.loss_recovery, &mut self.limits) {
-            (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
-                limits.repair(slot, queue_pair, trimmed);
-            }
-            (LossRecovery::GoBackN, _) => {
-                queue_pair.rewind(&mut self.requests, slot, trimmed.first, self.cut);
-            }
-            _ => {}
-        }
-        self.join_round(spec, slot, now);
-    }
-
-    /// Handles a grant by a send queue pair's receiver, in payload bytes.
-    ///
-    /// Nothing calls this today: `RoCEv2` receivers grant no credit.
-    pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {
-        if let Some(limits) = &mut self.limits {
-            limits.tell(slot, |congestion| congestion.granted(slot, bytes, now));
-        }
-        self.join_round(spec, slot, now);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{Missing, Packet, PacketKind, SendSlot, Transmitter};
+use tenter_net::{Missing, Packet, PacketKind, SendSlot, Transmitter, WIRE_OVERHEAD_BYTES};
 use tenter_topology::HostId;
-use tenter_units::{Instant, Rate};
+use tenter_units::{Instant, Rate, Time};
 
 use super::dma_reads::DmaReads;
 use super::held::Held;
@@ -15,7 +15,7 @@ use super::in_band::InBand;
 use super::outstanding::Outstanding;
 use super::port_choices::PortChoices;
 use super::rate_waits::RateWaits;
-use crate::congestion_control::Congestion;
+use crate::congestion_control::{Congestion, Link};
 use crate::entropy::PathNews;
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
@@ -72,6 +72,8 @@ impl Paced {
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub(super) congestion: Option<Congestion>,
+    /// Wire bytes of a full packet, by which congestion control counts packets.
+    pub(super) full: u64,
     /// Time for which congestion control holds queue pairs back, if there is congestion control.
     pub(super) waits: Option<Box<RateWaits>>,
     /// Most packets that a queue pair may have unacknowledged, independent of congestion control.
@@ -101,10 +103,10 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Handles a timeout: everything unacknowledged, from packet `oldest` on, is about to be
-    /// resent.
-    pub(super) fn timed_out(&mut self, slot: SendSlot, oldest: u32, now: Instant) {
-        self.tell(slot, |congestion| congestion.timed_out(slot, now));
+    /// Handles a timeout: everything unacknowledged, `packets` from packet `oldest` on, is about to
+    /// be resent.
+    pub(super) fn timed_out(&mut self, slot: SendSlot, oldest: u32, packets: u32, now: Instant) {
+        self.tell(slot, |congestion| congestion.timed_out(slot, packets, now));
         self.heard(slot, Missing::one(oldest), PathNews::TimedOut, now);
     }
 
@@ -122,15 +124,11 @@ impl Limits {
         }
     }
 
-    /// Passes a data packet that is about to leave to the choice of source ports and to congestion
-    /// control.
+    /// Passes a data packet that is about to leave to the choice of source ports.
     #[inline]
     pub(super) fn leaves(&mut self, slot: SendSlot, packet: &mut Packet) {
         if let Some(ports) = self.ports.as_mut().filter(|_| packet.kind.is_data()) {
             ports.leaves(slot, packet);
-        }
-        if let Some(congestion) = &mut self.congestion {
-            congestion.leaves(slot, packet);
         }
     }
 
@@ -147,8 +145,17 @@ impl Limits {
     }
 
     /// Creates the limits for a NIC with `slots` send queue pairs on a line of rate `line`, which
-    /// sprays each queue pair over `planes` planes.
-    pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize, planes: u16) -> Limits {
+    /// sprays each queue pair over `planes` planes. `round_trip` is the longest one through the
+    /// unloaded fabric.
+    pub(super) fn new(
+        spec: &NicSpec,
+        line: Rate,
+        round_trip: Time,
+        slots: usize,
+        planes: u16,
+    ) -> Limits {
+        let payload = u64::from(spec.mtu_bytes);
+        let full = payload + u64::from(spec.header_bytes() + WIRE_OVERHEAD_BYTES);
         // A receiver discards packets beyond its window, so selective repeat bounds the sender's as
         // well.
         let mut window = spec.window_packets;
@@ -162,9 +169,10 @@ impl Limits {
                 .outstanding_messages
                 .map(|most| Outstanding::new(most, slots)),
             congestion: spec.reacting().map(|control| {
-                let payload = u64::from(spec.mtu_bytes);
-                Congestion::new(control, line, payload, slots)
+                let link = Link::new(line, round_trip, payload, full);
+                Congestion::new(control, &link, slots)
             }),
+            full,
             waits: spec
                 .reacting()
                 .map(|_| Box::new(RateWaits::new(slots, planes))),

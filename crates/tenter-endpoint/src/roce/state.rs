@@ -115,7 +115,13 @@ impl NicBuild<'_> {
         if !needed && !is_mixed && reads.is_none() {
             return None;
         }
-        let mut limits = Limits::new(self.spec, self.line, self.send_slots, self.planes);
+        let mut limits = Limits::new(
+            self.spec,
+            self.line,
+            self.round_trip,
+            self.send_slots,
+            self.planes,
+        );
         limits.reads = reads;
         limits.held = self.applies_signals.then(Box::default);
         if let Some(entropy) = chosen {

@@ -118,7 +118,8 @@ impl RoceNic {
                 .push(queue_pair.control(PacketKind::ConnectRequest, CONNECT_FRAME_BYTES));
         } else {
             if let Some(limits) = &mut self.limits {
-                limits.timed_out(slot, queue_pair.acknowledged, now);
+                let outstanding = queue_pair.outstanding();
+                limits.timed_out(slot, queue_pair.acknowledged, outstanding, now);
             }
             self.repeat_oldest(spec, slot, now);
         }

@@ -6,8 +6,8 @@ use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_units::{Rate, Time};
 
 use super::acknowledgement::Acknowledgements;
-use super::congestion::Link;
 use super::spec::UltraEthernet;
+use crate::congestion_control::Link;
 
 /// Facts about the network that all NICs share.
 #[derive(Debug)]
@@ -34,17 +34,13 @@ impl Network {
     /// Returns the facts that a congestion control needs, for a NIC whose line has rate `line`.
     pub(super) fn link(&self, line: Rate) -> Link {
         let full = u64::from(self.spec.full_frame_bytes() + WIRE_OVERHEAD_BYTES);
+        let payload = u64::from(self.spec.payload_bytes);
+        let first = self.spec.initial_window;
         Link {
-            round_trip: self.round_trip(),
-            line: line.bits_per_second(),
-            payload: u64::from(self.spec.payload_bytes),
-            full,
             trims: self.trims,
             oversubscription: self.oversubscription,
-            initial_window: self
-                .spec
-                .initial_window
-                .map(|packets| u64::from(packets) * full),
+            initial_window: first.map(|packets| u64::from(packets) * full),
+            ..Link::new(line, self.round_trip(), payload, full)
         }
     }
 

@@ -84,11 +84,11 @@ impl UltraEthernetNic {
     pub(crate) fn new(build: NicBuild<'_>) -> UltraEthernetNic {
         let network = build.ultra_ethernet.expect("the transport has a network");
         let link = network.link(build.line);
-        let control = &network.spec.congestion_control;
-        let credit = control.credit_rules(&link);
+        let control = network.spec.congestion_control.on_link(&link);
+        let credit = control.credit(&link);
         let rules = Rules {
             cut: Cut::new(&network.spec),
-            window: control.window_rules(&link),
+            control,
             credit,
             timeout: network.timeout(),
             answered_together: network.answered_together(),

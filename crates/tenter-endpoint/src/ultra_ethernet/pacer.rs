@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use tenter_net::ReceiveSlot;
 use tenter_units::{Instant, Time};
 
-use super::congestion::Link;
-use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
 use super::oversubscription::Oversubscription;
 use super::receiver::Demand;
+use crate::congestion_control::{CreditRules, Link, QUANTUM_BYTES};
 
 /// Quanta whose time passes after an empty grant, so that time advances.
 const PAUSE_QUANTA: u64 = 1024 / QUANTUM_BYTES;

@@ -12,13 +12,14 @@ use tenter_units::{Instant, Time};
 
 use super::acknowledgement::Report;
 use super::bits::Bits;
-use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
-use super::congestion::{Answer, Link, Trim, Window, WindowRules};
 use super::cut::{Cut, on_wire};
 use super::network::Network;
 use super::recovery::Sleek;
 use super::requests::Requests;
 use super::spec::LossDetection;
+use crate::congestion_control::{
+    CreditRules, Feedback, Flow, Link, QUANTUM_BYTES, Trim, UetControl,
+};
 use crate::entropy::{Choices, PathNews, Sent, SplitMix};
 use crate::nic::held_by_rate::Waits;
 use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
@@ -29,7 +30,8 @@ pub(super) struct Rules {
     pub(super) network: Arc<Network>,
     pub(super) cut: Cut,
     pub(super) link: Link,
-    pub(super) window: Option<WindowRules>,
+    /// Congestion control, with its parameters for this link.
+    pub(super) control: UetControl,
     pub(super) credit: Option<CreditRules>,
     pub(super) timeout: Time,
     /// Full packets after which a receiver acknowledges without being asked.
@@ -132,7 +134,8 @@ pub(super) struct Sender {
     received: u64,
     /// Instant from which the time to give up counts.
     last_progress: Instant,
-    window: Option<Window>,
+    /// State of congestion control, unless credit alone limits the connection.
+    flow: Option<Flow>,
     credit: Option<Credit>,
     entropy: Choices,
     random: SplitMix,
@@ -195,7 +198,7 @@ impl Sender {
             in_flight: 0,
             received: 0,
             last_progress: Instant::START,
-            window: rules.window.as_ref().map(WindowRules::start),
+            flow: rules.control.start(&rules.link),
             credit,
             entropy: Choices::start(
                 spec.entropy.kind,
@@ -224,7 +227,7 @@ impl Sender {
         prefetch(self);
         prefetch(&self.acknowledged);
         prefetch(&self.in_flight);
-        prefetch(&self.window);
+        prefetch(&self.flow);
         prefetch(&self.entropy);
     }
 
@@ -288,6 +291,13 @@ impl Sender {
         (ends || self.waits.begins(sending)).then_some(sending)
     }
 
+    /// Returns the wire bytes that may be in flight, or `None` if credit alone limits it.
+    #[inline]
+    fn window(&self, rules: &Rules) -> Option<u64> {
+        let flow = self.flow.as_ref();
+        flow.map(|flow| rules.control.window(flow, &rules.link))
+    }
+
     /// Returns true if it may send a packet now.
     pub(super) fn may_send(&self, rules: &Rules) -> bool {
         if self.connection != Connection::Ready || !self.has_packet() {
@@ -296,11 +306,11 @@ impl Sender {
         if self.credit.as_ref().is_some_and(|credit| credit.bytes <= 0) {
             return false;
         }
-        let Some(window) = &self.window else {
+        let Some(window) = self.window(rules) else {
             return true;
         };
         // `in_flight` may exceed the window after a cut, so the difference is signed.
-        let room = window.bytes().cast_signed() - self.in_flight;
+        let room = window.cast_signed() - self.in_flight;
         // Most packets fit with room to spare: their exact size need not be looked up.
         if room >= rules.cut.most_wire_bytes() {
             return true;
@@ -337,7 +347,7 @@ impl Sender {
         }
         // Demand is stated after this packet is charged, so that it covers what is left.
         let target = self.pull_target(rules, active);
-        let asks = repeats || self.asks_for_answer(bytes, now);
+        let asks = repeats || self.asks_for_answer(rules, bytes, now);
         // Retransmissions are not listed here: `repeats` has their times.
         if asks && !repeats {
             self.asked.push_back(number);
@@ -408,12 +418,12 @@ impl Sender {
 
     /// Returns true if the packet just sent must be answered at once, because no other may follow
     /// before.
-    fn asks_for_answer(&self, bytes: i64, now: Instant) -> bool {
+    fn asks_for_answer(&self, rules: &Rules, bytes: i64, now: Instant) -> bool {
         let credit = self.credit.as_ref();
-        let full = |window: &Window| self.in_flight + bytes >= window.bytes().cast_signed();
+        let full = |window: u64| self.in_flight + bytes >= window.cast_signed();
         self.next == self.posted
             || credit.is_some_and(|credit| credit.bytes <= 0 && credit.settled <= now)
-            || self.window.as_ref().is_some_and(full)
+            || self.window(rules).is_some_and(full)
     }
 
     /// Returns the total up to which the receiver should grant credit, in quanta, or 0 without
@@ -424,8 +434,8 @@ impl Sender {
         };
         let full = rules.link.full.cast_signed();
         let mut wanted = (self.backlog + self.lost_bytes).cast_signed();
-        if let Some(window) = &self.window {
-            wanted = wanted.min(window.bytes().cast_signed() + full);
+        if let Some(window) = self.window(rules) {
+            wanted = wanted.min(window.cast_signed() + full);
         }
         wanted = wanted.min(own.most.cast_signed()) - credit.bytes;
         if credit.is_presumed && wanted < full && self.backlog > 0 {
@@ -491,15 +501,19 @@ impl Sender {
             };
             self.entropy.hear(record.path(), news, now);
         }
-        if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
-            let answer = Answer {
+        if let Some(flow) = &mut self.flow {
+            let feedback = Feedback {
                 now,
                 round_trip,
                 marked,
                 news,
                 in_flight: self.in_flight.max(0) as u64,
+                sequence: self.acknowledged,
+                next_sequence: self.next,
+                hops: &[],
             };
-            window.answered(own, &answer);
+            let control = &rules.control;
+            control.acknowledged(flow, &rules.link, &feedback);
         }
         self.look_for_losses(rules, report.ahead, is_probe, now);
         self.end_presumption(rules, now);
@@ -634,7 +648,7 @@ impl Sender {
         let Some(record) = self.lose(packet.sequence) else {
             return;
         };
-        if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
+        if let Some(flow) = &mut self.flow {
             let trim = Trim {
                 now,
                 round_trip: now - record.sent,
@@ -642,7 +656,7 @@ impl Sender {
                 at_last_hop,
                 in_flight,
             };
-            window.trimmed(own, &trim);
+            rules.control.trimmed(flow, &rules.link, &trim);
         }
         // A trim at the receiver's port says nothing about the path before it; only the mark does.
         let news = match (at_last_hop, packet.has(Packet::CONGESTION_ECHO)) {

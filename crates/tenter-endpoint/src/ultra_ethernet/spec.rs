@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use tenter_config::{Reader, Shape, Value, Written, choice, component};
 use tenter_units::{Bytes, Time};
 
-use super::congestion::{Nscc, UetControl};
 use super::entropy::EntropySpec;
+use crate::congestion_control::UetControl;
 
 component! {
     /// The transport of Ultra Ethernet. Sizes are those of frames; on the wire each takes 20 bytes
@@ -122,12 +122,6 @@ impl UltraEthernet {
 
     /// Returns true if receivers grant credit.
     pub fn has_credit(&self) -> bool {
-        !matches!(
-            self.congestion_control,
-            UetControl::Nscc(Nscc { .. })
-                | UetControl::Dctcp(_)
-                | UetControl::Constant(_)
-                | UetControl::Smartt(_)
-        )
+        self.congestion_control.has_credit()
     }
 }

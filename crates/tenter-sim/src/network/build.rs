@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_endpoint::NicSpec;
+use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_endpoint::ultra_ethernet::UltraEthernet;
 use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
 use tenter_net::{
@@ -68,7 +68,8 @@ fn context(
     );
     Ok(Context {
         ultra_ethernet: ultra_ethernet::network(plan, &routing),
-        nic: nic(plan, &routing),
+        nic: plan.nic.clone(),
+        round_trip_of_fabric: round_trip(plan, &routing),
         routing: Arc::new(routing),
         impairments: plan.impairments.clone(),
         incoming: plan.links.clone(),
@@ -105,14 +106,15 @@ fn sends(job: &Job, pairs: &QueuePairs) -> u64 {
     ranks.map(|rank| pairs.send_count(rank) as u64).sum()
 }
 
-/// Returns the plan's NIC model, with the fabric's round trip filled in if congestion control needs
-/// it.
-fn nic(plan: &Plan, routing: &Routing) -> NicSpec {
-    let mut nic = plan.nic.clone();
-    if let Some(control) = &mut nic.congestion_control {
-        control.know_round_trip(|| unloaded::longest_round_trip(plan, routing));
+/// Returns the fabric's longest round trip, or zero if no congestion control of `RoCEv2` uses it:
+/// finding it takes time on large fabrics.
+fn round_trip(plan: &Plan, routing: &Routing) -> Time {
+    let control = plan.nic.reacting();
+    if control.is_some_and(CongestionControl::uses_round_trip) {
+        unloaded::longest_round_trip(plan, routing)
+    } else {
+        Time::ZERO
     }
-    nic
 }
 
 /// Refuses a host with more connections than a request for receiver credit can number.

@@ -35,6 +35,8 @@ pub struct Context {
     pub(crate) lookahead: Lookahead,
     pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
+    /// Longest round trip through the unloaded fabric, if congestion control of `RoCEv2` uses it.
+    pub(super) round_trip_of_fabric: Time,
     /// The rules by which NICs change source ports.
     pub(crate) port_changes: PortChanges,
     /// Delays that hosts add to each send.

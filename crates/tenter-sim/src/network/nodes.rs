@@ -171,6 +171,7 @@ impl Context {
             further_ports: ports.collect(),
             planes: 1,
             line: self.topology.line_rate(host),
+            round_trip: self.round_trip_of_fabric,
             send_slots,
             receive_slots,
             dma: self.dma.get(host.index()).copied(),

@@ -2,7 +2,7 @@
 
 use tenter_config::{Share, Words as _};
 use tenter_endpoint::congestion_control::dcqcn::{Carrier, Preset, Window};
-use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
+use tenter_endpoint::congestion_control::{CongestionControl, Dctcp, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{AckPolicy, LimitedBy, NicSpec};
 use tenter_plan::Plan;
@@ -28,7 +28,8 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         13 => hpcc(nic, draw),
         14..17 => dcqcn(plan, draw),
         17 => nic.congestion_control = Some(CongestionControl::Timely(timely(draw))),
-        _ => swift(nic, draw),
+        18 => swift(nic, draw),
+        _ => dctcp(plan, draw),
     }
 }
 
@@ -84,13 +85,7 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     if window.is_some() {
         nic.acknowledge = AckPolicy::EveryPackets(1);
     }
-    // Frame bytes of the largest packet: 62 of headers and 16 of RETH beside the payload.
-    let frame = u64::from(nic.mtu_bytes) + 78;
-    for class in &mut plan.switches.usual.classes {
-        class.ecn = class
-            .ecn
-            .or_else(|| Some(super::flow_control::ecn(frame, draw)));
-    }
+    mark(plan, draw);
     let own = &mut control.reaction;
     if control.notifying.reacts {
         // Scenarios last some dozens of microseconds; rates must move within them.
@@ -110,7 +105,24 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
         own.clamp_target = draw.chance(50);
         own.scale_from = draw.chance(30).then(|| Rate::from_gbps(100));
     }
-    nic.congestion_control = Some(CongestionControl::Dcqcn(control));
+    plan.nic.congestion_control = Some(CongestionControl::Dcqcn(control));
+}
+
+/// Lets switches mark in every class.
+fn mark(plan: &mut Plan, draw: &mut Draw) {
+    // Frame bytes of the largest packet: 62 of headers and 16 of RETH beside the payload.
+    let frame = u64::from(plan.nic.mtu_bytes) + 78;
+    for class in &mut plan.switches.usual.classes {
+        let own = class.ecn.take();
+        class.ecn = own.or_else(|| Some(super::flow_control::ecn(frame, draw)));
+    }
+}
+
+fn dctcp(plan: &mut Plan, draw: &mut Draw) {
+    // Windows may be as small as one packet, as under Swift.
+    plan.nic.acknowledge = AckPolicy::EveryPackets(1);
+    mark(plan, draw);
+    plan.nic.congestion_control = Some(CongestionControl::Dctcp(Dctcp));
 }
 
 fn timely(draw: &mut Draw) -> Timely {

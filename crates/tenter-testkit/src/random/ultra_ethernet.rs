@@ -1,7 +1,7 @@
 //! Small scenarios whose NICs have the Ultra Ethernet transport; switches trim in most.
 
-use tenter_endpoint::ultra_ethernet::congestion::{
-    ConstantWindow, Eqds, Ndp, Nscc, NsccWithCredit, Rccc, Smartt, UetControl, WindowDctcp,
+use tenter_endpoint::congestion_control::{
+    ConstantWindow, Dctcp, Eqds, Ndp, Nscc, NsccWithCredit, Rccc, Smartt, UetControl,
 };
 use tenter_endpoint::ultra_ethernet::entropy::EntropySpec;
 use tenter_endpoint::ultra_ethernet::{LossDetection, Transport, UltraEthernet};
@@ -52,7 +52,7 @@ fn transport(draw: &mut Draw) -> UltraEthernet {
         UetControl::Nscc(Nscc::default()),
         UetControl::Rccc(Rccc::default()),
         UetControl::NsccWithCredit(NsccWithCredit::default()),
-        UetControl::Dctcp(WindowDctcp),
+        UetControl::Dctcp(Dctcp),
         UetControl::Constant(ConstantWindow),
         UetControl::Smartt(Smartt::default()),
         UetControl::Eqds(Eqds::default()),

@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use tenter_endpoint::congestion_control::CongestionControl;
-use tenter_endpoint::ultra_ethernet::congestion::UetControl;
+use tenter_endpoint::congestion_control::{CongestionControl, UetControl};
 use tenter_net::load_balancing::LoadBalancing;
 
 use tenter_testkit::cases;
@@ -201,6 +200,7 @@ fn controls() -> Vec<Kind> {
     for &word in CongestionControl::WORDS {
         let (fabric, answers) = match word {
             "dcqcn" => ("flow_control: pfc+ecn", ""),
+            "dctcp" => ("flow_control: pfc+ecn", ", acknowledge: per-packet"),
             _ => ("flow_control: pfc", ", acknowledge: per-packet"),
         };
         kinds.push(roce(

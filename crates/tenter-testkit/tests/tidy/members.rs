@@ -5,7 +5,7 @@ use crate::repository::{File, Repository};
 
 /// A kind of member: one `enum` that lists them, one folder with one file per member.
 struct Kind {
-    /// The `enum` in the folder's module file.
+    /// What begins the list in the folder's module file: an `enum`, or a macro.
     list: &'static str,
     /// What its pages are called after.
     page_prefix: &'static str,
@@ -17,37 +17,37 @@ struct Kind {
 
 const KINDS: [Kind; 6] = [
     Kind {
-        list: "LoadBalancing",
+        list: "pub enum LoadBalancing ",
         page_prefix: "load-balancing",
         folder: "crates/tenter-net/src/load_balancing/",
         two_words: false,
     },
     Kind {
-        list: "CongestionControl",
+        list: "controls! ",
         page_prefix: "congestion-control",
         folder: "crates/tenter-endpoint/src/congestion_control/",
         two_words: false,
     },
     Kind {
-        list: "LossRecovery",
+        list: "pub enum LossRecovery ",
         page_prefix: "loss-recovery",
         folder: "crates/tenter-endpoint/src/loss_recovery/",
         two_words: false,
     },
     Kind {
-        list: "CollectiveKind",
+        list: "pub enum CollectiveKind ",
         page_prefix: "collective",
         folder: "crates/tenter-workload/src/collective/",
         two_words: true,
     },
     Kind {
-        list: "PatternKind",
+        list: "pub enum PatternKind ",
         page_prefix: "pattern",
         folder: "crates/tenter-workload/src/pattern/",
         two_words: false,
     },
     Kind {
-        list: "TopologySpec",
+        list: "pub enum TopologySpec ",
         page_prefix: "topology",
         folder: "crates/tenter-topology/src/builders/",
         two_words: false,
@@ -70,13 +70,13 @@ pub(crate) fn incomplete(repository: &Repository) -> Vec<String> {
     for kind in &KINDS {
         let Some(variants) = variants(repository, kind) else {
             findings.push(format!(
-                "{}: no module lists an `enum {}`",
+                "{}: no module has the list `{}`",
                 kind.folder, kind.list
             ));
             continue;
         };
-        for variant in variants {
-            findings.extend(lacks(repository, kind, &variant));
+        for (name, variant) in variants {
+            findings.extend(lacks(repository, kind, &name, &variant));
         }
     }
     let pages = repository
@@ -86,23 +86,20 @@ pub(crate) fn incomplete(repository: &Repository) -> Vec<String> {
     findings
 }
 
-/// What one member lacks.
-fn lacks(repository: &Repository, kind: &Kind, variant: &str) -> Vec<String> {
+/// What one member lacks; `name` is its word, or its variant with dashes.
+fn lacks(repository: &Repository, kind: &Kind, name: &str, variant: &str) -> Vec<String> {
     let member = snake(variant);
-    let name = member.replace('_', "-");
     let path = format!("{}{member}.rs", kind.folder);
-    let page = format!("docs/models/{}-{name}.md", kind.page_prefix);
+    let page = name.replace('+', "-and-");
+    let page = format!("docs/models/{}-{page}.md", kind.page_prefix);
     let mut findings = Vec::new();
     if repository.file(&path).is_none() {
-        findings.push(format!(
-            "{path}: write the file of {}::{variant}",
-            kind.list
-        ));
+        findings.push(format!("{path}: write the file of {variant}"));
     }
     if repository.file(&page).is_none() {
         findings.push(format!("{path}: write its page {page}"));
     }
-    if !has_scenario(repository, &name, kind.two_words) {
+    if !has_scenario(repository, name, kind.two_words) {
         findings.push(format!("{path}: no scenario in scenarios/ uses {name}"));
     }
     if !has_test(repository, kind, &member, variant) {
@@ -113,14 +110,13 @@ fn lacks(repository: &Repository, kind: &Kind, variant: &str) -> Vec<String> {
     findings
 }
 
-/// The variants of a kind's `enum`, from the layout that rustfmt gives it.
-fn variants(repository: &Repository, kind: &Kind) -> Option<Vec<String>> {
+/// The names and variants of a kind's list, from the layout that rustfmt gives it.
+fn variants(repository: &Repository, kind: &Kind) -> Option<Vec<(String, String)>> {
     let beside = repository.file(&format!("{}.rs", kind.folder.trim_end_matches('/')));
     let module = beside.or_else(|| repository.file(&format!("{}mod.rs", kind.folder)))?;
     let mut lines = module.text.lines();
     // A list of components has the title of its table and what it derives before the bracket.
-    let head = format!("pub enum {} ", kind.list);
-    let is_head = |line: &&str| line.trim_start().starts_with(&head) && line.ends_with('{');
+    let is_head = |line: &&str| line.trim_start().starts_with(kind.list) && line.ends_with('{');
     let first = lines.find(is_head)?;
     let indent = &first[..first.len() - first.trim_start().len()];
     let (end, of_body) = (format!("{indent}}}"), format!("{indent}    "));
@@ -128,12 +124,15 @@ fn variants(repository: &Repository, kind: &Kind) -> Option<Vec<String>> {
         .take_while(|line| *line != end)
         .filter_map(|line| line.strip_prefix(&of_body));
     // In a list that says what members are called in a scenario, the word comes first.
-    let names = body.map(|line| line.split_once("\" => ").map_or(line, |(_, name)| name));
-    let names = names.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+    let lines = body.map(|line| line.split_once("\" => ").unwrap_or(("", line)));
+    let lines = lines.filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_uppercase()));
     let end = |c: char| !c.is_alphanumeric();
-    let variants: Vec<String> = names
-        .filter_map(|line| line.split(end).next())
-        .map(str::to_owned)
+    let variants: Vec<_> = lines
+        .filter_map(|(word, line)| Some((word, line.split(end).next()?)))
+        .map(|(word, variant)| match word.trim_start_matches('"') {
+            "" => (snake(variant).replace('_', "-"), variant.to_owned()),
+            word => (word.to_owned(), variant.to_owned()),
+        })
         .collect();
     (!variants.is_empty()).then_some(variants)
 }
@@ -167,8 +166,12 @@ fn wrong_headings(page: &File) -> Option<String> {
 
 /// Whether a scenario names the member, in one word or as a collective and its algorithm.
 fn has_scenario(repository: &Repository, name: &str, two_words: bool) -> bool {
-    // Subfolders hold scenarios that do not run.
-    let runs = |file: &&File| file.has_extension("yaml") && file.path.matches('/').count() == 1;
+    // Other subfolders hold scenarios that do not run.
+    let runs = |file: &&File| {
+        let path = &file.path;
+        let is_near = path.matches('/').count() == 1 || path.starts_with("scenarios/sweeps/");
+        file.has_extension("yaml") && is_near
+    };
     let scenarios = repository.under("scenarios/").filter(runs);
     scenarios.map(|file| words(&file.text)).any(|words| {
         let has = |word: &str| words.iter().any(|found| found == word);
@@ -187,7 +190,7 @@ fn words(yaml: &str) -> Vec<String> {
         None if line.starts_with('#') => "",
         None => line,
     });
-    let breaks = |c: char| !c.is_alphanumeric() && c != '-' && c != '_';
+    let breaks = |c: char| !c.is_alphanumeric() && !['-', '_', '+'].contains(&c);
     lines
         .flat_map(|line| line.split(breaks))
         .map(|word| word.replace('_', "-"))
@@ -236,7 +239,8 @@ mod tests {
     }
 
     fn ring(files: Vec<File>) -> Vec<String> {
-        lacks(&Repository::of(files), KIND, "AllReduceRing")
+        let name = "all-reduce-ring";
+        lacks(&Repository::of(files), KIND, name, "AllReduceRing")
     }
 
     #[test]
@@ -247,7 +251,8 @@ mod tests {
         let repository = Repository::of(vec![File::new(path, list)]);
         assert_eq!(
             variants(&repository, KIND).unwrap(),
-            ["AllReduceRing", "Incast"]
+            [("all-reduce-ring", "AllReduceRing"), ("incast", "Incast")]
+                .map(|(name, variant)| (name.to_owned(), variant.to_owned()))
         );
         assert_eq!(snake("AllReduceRing"), "all_reduce_ring");
         assert!(variants(&Repository::of(vec![]), KIND).is_none());

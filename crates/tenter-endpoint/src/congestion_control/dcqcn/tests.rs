@@ -2,7 +2,7 @@ use tenter_config::Words as _;
 use tenter_engine::Stream;
 use tenter_units::{Instant, Rate, Time};
 
-use super::super::Feedback;
+use super::super::{self as controls, Feedback, Link};
 use super::{Control, Dcqcn, Flow, ONE, Preset, Reaction, Window};
 
 const GBPS: u64 = 1_000_000_000;
@@ -14,7 +14,7 @@ fn notify(control: &Dcqcn, flow: &mut Flow, at: Instant) {
 }
 
 fn first(control: &Dcqcn, line: u64, at: Instant) -> Flow {
-    let mut flow = control.start(line, at);
+    let mut flow = control.reaction.start(line, at);
     control.notified(&mut flow, true, at);
     flow
 }
@@ -179,27 +179,34 @@ fn a_window_holds_a_round_trip_of_the_line_or_of_the_rate() {
             own.base_round_trip = Some(Time::from_ns(8_192));
         })
     };
-    assert_eq!(window(true).line_window(100 * GBPS, 4096), 25);
-    assert_eq!(window(true).line_window(100 * GBPS, 4095), 26);
+    let link = Link::of_gbps(100);
+    let of = controls::Window::Packets;
+    assert_eq!(window(true).line_window(&link), of(25));
+    let shorter = Link {
+        payload: 4095,
+        ..link
+    };
+    assert_eq!(window(true).line_window(&shorter), of(26));
     assert_eq!(
-        Preset::Hpcc.of_both().line_window(100 * GBPS, 4096),
-        u32::MAX
+        Preset::Hpcc.of_both().line_window(&link),
+        controls::Window::OPEN
     );
     // The first notification halves the rate after 4 us; an acknowledgement shows it.
     for (scaled, packets) in [(true, 13), (false, 25)] {
         let control = window(scaled);
         let mut flow = first(&control, 100 * GBPS, Instant::START);
-        assert_eq!(control.window(&flow, 4096), 25);
+        assert_eq!(control.window(&flow, &link), of(25));
         let feedback = Feedback {
             now: Instant::from_ps(4 * US + 1),
             ..Feedback::default()
         };
-        control.acknowledged(&mut flow, &feedback);
+        control.acknowledged(&mut flow, &link, &feedback);
         // Alpha has fallen a little from 1 by then.
         assert!((50 * GBPS..51 * GBPS).contains(&flow.rate), "{}", flow.rate);
-        assert_eq!(control.window(&flow, 4096), packets);
+        assert_eq!(control.window(&flow, &link), of(packets));
         flow.rate = 1;
-        assert_eq!(control.window(&flow, 4096), if scaled { 1 } else { 25 });
+        let least = if scaled { 1 } else { 25 };
+        assert_eq!(control.window(&flow, &link), of(least));
     }
 }
 
@@ -208,11 +215,11 @@ fn steps_scale_with_the_line_on_request() {
     let control = with(Preset::Hpcc, |own| {
         own.scale_from = Some(Rate::from_gbps(100));
     });
-    let scaled = Control::on_line(control, 400 * GBPS).reaction;
+    let scaled = control.on_link(&Link::of_gbps(400)).reaction;
     assert_eq!(scaled.additive_increase.bits_per_second(), 200_000_000);
     assert_eq!(scaled.hyper_increase.bits_per_second(), 400_000_000);
     assert_eq!(scaled.min_rate.bits_per_second(), 400_000_000);
-    let fixed = Control::on_line(Preset::Hpcc.of_both(), 400 * GBPS).reaction;
+    let fixed = Preset::Hpcc.of_both().on_link(&Link::of_gbps(400)).reaction;
     assert_eq!(fixed.additive_increase.bits_per_second(), 50_000_000);
 }
 

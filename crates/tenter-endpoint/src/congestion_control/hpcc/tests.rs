@@ -1,7 +1,7 @@
 use tenter_net::Hop;
 use tenter_units::{Instant, Time};
 
-use super::super::{Control, Feedback};
+use super::super::{Control, Feedback, Link, Window};
 use super::{BYTE, Flow, Hpcc, ONE};
 
 const LINE: u64 = 100_000_000_000;
@@ -35,11 +35,11 @@ fn acknowledge(flow: &mut Flow, sequence: u32, next_sequence: u32, hops: &[Hop])
         hops,
         ..Feedback::default()
     };
-    hpcc().acknowledged(flow, &feedback);
+    hpcc().acknowledged(flow, &Link::of_gbps(100), &feedback);
 }
 
 fn begun(first: &[Hop]) -> Flow {
-    let mut flow = hpcc().start(LINE, Instant::START);
+    let mut flow = hpcc().start(&Link::of_gbps(100), Instant::START);
     acknowledge(&mut flow, 1, 20, first);
     flow
 }
@@ -50,14 +50,20 @@ fn bytes(window: u64) -> f64 {
 
 #[test]
 fn a_flow_begins_with_what_the_line_carries_in_a_round_trip() {
-    let mut flow = hpcc().start(LINE, Instant::START);
+    let mut flow = hpcc().start(&Link::of_gbps(100), Instant::START);
     assert_eq!(flow.window, 125_000 * BYTE);
     assert_eq!(hpcc().rate(&mut flow, Instant::START), u64::MAX);
     // 4,200 + 20 bytes a packet: a thirtieth one may be begun.
     hpcc().sent(&mut flow, 4_200);
-    assert_eq!(hpcc().window(&flow, 4_096), 30);
+    assert_eq!(
+        hpcc().window(&flow, &Link::of_gbps(100)),
+        Window::Packets(30)
+    );
     flow.window = 1_000 * BYTE;
-    assert_eq!(hpcc().window(&flow, 4_096), 1);
+    assert_eq!(
+        hpcc().window(&flow, &Link::of_gbps(100)),
+        Window::Packets(1)
+    );
     // 8,000 bits in 10 us.
     assert_eq!(hpcc().rate(&mut flow, Instant::START), 800_000_000);
 }
@@ -160,7 +166,7 @@ fn additive_increases_are_in_proportion_to_the_line() {
     // for as many flows to share it.
     let at = |gbps: u64| {
         hpcc()
-            .on_line(gbps * 1_000_000_000)
+            .on_link(&Link::of_gbps(gbps))
             .additive_increase
             .count()
     };
@@ -169,5 +175,8 @@ fn additive_increases_are_in_proportion_to_the_line() {
         scale_from: None,
         ..hpcc()
     };
-    assert_eq!(fixed.on_line(400_000_000_000).additive_increase.count(), 80);
+    assert_eq!(
+        fixed.on_link(&Link::of_gbps(400)).additive_increase.count(),
+        80
+    );
 }

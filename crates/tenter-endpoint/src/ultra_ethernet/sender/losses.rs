@@ -5,7 +5,6 @@ use tenter_units::{Instant, Time};
 
 use super::{Rules, Sender};
 use crate::send::Connection;
-use crate::ultra_ethernet::congestion::Window;
 
 impl Sender {
     /// Detects packets that too many others have overtaken, if the connection uses SLEEK. `ahead`
@@ -20,7 +19,7 @@ impl Sender {
         let Some(mut sleek) = self.sleek.take() else {
             return;
         };
-        let window = self.window.as_ref().map_or(u64::MAX, Window::bytes);
+        let window = self.window(rules).unwrap_or(u64::MAX);
         let most = rules.link.max_window(rules.link.round_trip);
         let payload = rules.link.payload;
         let sent = self.next.wrapping_sub(self.acknowledged);
@@ -60,8 +59,8 @@ impl Sender {
 
     /// Returns the round trip without load, and the queueing delay that counts as high.
     fn delays(&self, rules: &Rules) -> (Time, Time) {
-        let own = self.window.as_ref().zip(rules.window.as_ref());
-        let own = own.and_then(|(window, rules)| window.delays(rules));
+        let flow = self.flow.as_ref();
+        let own = flow.and_then(|flow| rules.control.delays(flow, &rules.link));
         own.unwrap_or((rules.link.round_trip, rules.link.round_trip))
     }
 

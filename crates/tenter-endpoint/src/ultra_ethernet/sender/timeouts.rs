@@ -90,8 +90,9 @@ impl Sender {
         }
         if let Some(record) = self.lose(number) {
             self.entropy.hear(record.path(), PathNews::TimedOut, now);
-            if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
-                window.timed_out(own, on_wire(record.frame_bytes));
+            if let Some(flow) = &mut self.flow {
+                let bytes = on_wire(record.frame_bytes);
+                rules.control.timed_out(flow, &rules.link, bytes);
             }
         }
         self.end_presumption(rules, now);

@@ -6,9 +6,10 @@
 //! packet.
 
 use tenter_config::component;
+use tenter_units::Instant;
 
-use super::credit::{CreditRules, QUANTUM_BYTES};
-use super::link::Link;
+use super::credit::CreditRules;
+use super::{Control, Link};
 
 component! {
     /// The parameters of pulls.
@@ -18,17 +19,14 @@ component! {
     }
 }
 
-impl Ndp {
-    pub(super) fn rules(self, link: &Link) -> CreditRules {
-        let packet = link.payload.div_ceil(QUANTUM_BYTES) as u32;
-        CreditRules {
-            quanta_per_pull: packet,
-            rate_ppm: 1_000_000,
-            most: u64::from(self.first_window) * link.full,
-            grants_unasked: false,
-            quanta_per_trim: Some(packet),
-            divides_demand: false,
-            least_share_ppm: None,
-        }
+impl Control for Ndp {
+    type Flow = ();
+    const FROM_START: bool = false;
+
+    fn credit(&self, link: &Link) -> Option<CreditRules> {
+        let most = u64::from(self.first_window) * link.full;
+        Some(CreditRules::by_packet(link, 1_000_000, most))
     }
+
+    fn start(&self, _: &Link, _: Instant) {}
 }

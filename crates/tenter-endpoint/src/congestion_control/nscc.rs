@@ -15,9 +15,8 @@ use std::ops::RangeInclusive;
 use tenter_config::{Share, component};
 use tenter_units::{Instant, Time};
 
-use super::answer::{Answer, Trim};
-use super::delay::{Delays, IDLE_DELAY};
-use super::link::Link;
+use super::delays::{Delays, IDLE_DELAY};
+use super::{Control, Feedback, Link, Trim, Window};
 
 /// Range for the target delay.
 pub(super) const DELAYS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_us(1_000_000);
@@ -47,16 +46,11 @@ const ADJUST_PACKETS: u64 = 8;
 const LEAST_LEFT_PPM: u64 = 500_000;
 const WHOLE_PPM: u64 = 1_000_000;
 
-/// Rules for all windows at a NIC.
-#[derive(Clone, Debug)]
-pub(crate) struct Rules {
-    link: Link,
-    target: Time,
-    decrease_ppm: u64,
-    weight_ppm: u32,
-    gate: u8,
-    /// The network's bandwidth-delay product, in bytes.
-    product: u64,
+/// The control and the link that an event concerns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'a> {
+    control: &'a Nscc,
+    link: &'a Link,
     /// Set if receivers grant credit as well.
     has_credit: bool,
 }
@@ -91,30 +85,37 @@ pub(crate) struct Flow {
     grows_fast: bool,
 }
 
-impl Rules {
-    pub(super) fn new(spec: &Nscc, link: &Link, has_credit: bool) -> Rules {
-        let own = if link.trims {
+impl Nscc {
+    pub(super) fn rules<'a>(&'a self, link: &'a Link, has_credit: bool) -> Rules<'a> {
+        Rules {
+            control: self,
+            link,
+            has_credit,
+        }
+    }
+}
+
+impl Control for Nscc {
+    type Flow = Flow;
+    const FROM_START: bool = true;
+
+    fn on_link(self, link: &Link) -> Nscc {
+        let usual = if link.trims {
             Time::from_ps(link.round_trip.ps() * 3 / 4)
         } else {
             link.round_trip
         };
-        Rules {
-            link: *link,
-            target: spec.target_delay.unwrap_or(own),
-            decrease_ppm: u64::from(spec.decrease.ppm()),
-            weight_ppm: spec.delay_weight.ppm(),
-            gate: spec.quick_adapt_gate,
-            product: link.product(link.round_trip),
-            has_credit,
+        Nscc {
+            target_delay: self.target_delay.or(Some(usual)),
+            ..self
         }
     }
 
-    pub(super) fn start(&self) -> Flow {
-        let most = self.link.max_window(self.link.round_trip);
+    fn start(&self, link: &Link, _: Instant) -> Flow {
         Flow {
-            window: self.link.first_window(),
-            most,
-            delays: Delays::new(self.link.round_trip),
+            window: link.first_window(),
+            most: link.max_window(link.round_trip),
+            delays: Delays::new(link.round_trip),
             increase: 0,
             received: 0,
             adjusted: Instant::START,
@@ -129,26 +130,44 @@ impl Rules {
         }
     }
 
+    fn window(&self, flow: &Flow, _: &Link) -> Window {
+        Window::Bytes(flow.window)
+    }
+
+    fn delays(&self, flow: &Flow, link: &Link) -> Option<(Time, Time)> {
+        Some((flow.delays.base, self.rules(link, false).target()))
+    }
+
+    fn acknowledged(&self, flow: &mut Flow, link: &Link, feedback: &Feedback<'_>) {
+        flow.acknowledged(self.rules(link, false), feedback);
+    }
+
+    fn trimmed(&self, flow: &mut Flow, link: &Link, trim: &Trim) {
+        flow.trimmed(self.rules(link, false), trim);
+    }
+
+    fn timed_out(&self, flow: &mut Flow, link: &Link, bytes: u64) {
+        flow.window = flow.window.saturating_sub(bytes).max(link.full);
+    }
+}
+
+impl Rules<'_> {
+    fn target(self) -> Time {
+        self.control.target_delay.unwrap_or(self.link.round_trip)
+    }
+
     /// Scales `bytes` / `denominator` from the reference network to this one.
-    fn scaled(&self, bytes: u128, denominator: u128) -> u64 {
-        (bytes * u128::from(self.product) / (REFERENCE_BYTES * denominator)) as u64
+    fn scaled(self, bytes: u128, denominator: u128) -> u64 {
+        (bytes * u128::from(self.link.product) / (REFERENCE_BYTES * denominator)) as u64
     }
 }
 
 impl Flow {
-    pub(super) fn window(&self) -> u64 {
-        self.window
-    }
-
-    pub(super) fn delays(&self, rules: &Rules) -> (Time, Time) {
-        (self.delays.base, rules.target)
-    }
-
-    fn bound(&mut self, rules: &Rules) {
+    fn bound(&mut self, rules: Rules<'_>) {
         self.window = rules.link.bounded(self.window, self.most);
     }
 
-    fn note_round_trip(&mut self, rules: &Rules, round_trip: Time) {
+    fn note_round_trip(&mut self, rules: Rules<'_>, round_trip: Time) {
         if self.delays.lower(round_trip) {
             self.most = rules.link.max_window(round_trip);
         }
@@ -157,16 +176,16 @@ impl Flow {
     /// Moves the mean delay towards a sample. A high delay without a mark comes from a queue that
     /// has drained since. Like the reference simulator, the mean then takes a quarter of the base
     /// round trip instead.
-    fn note_delay(&mut self, rules: &Rules, delay: Time, marked: bool) {
-        let believed = if !marked && delay > rules.target {
+    fn note_delay(&mut self, rules: Rules<'_>, delay: Time, marked: bool) {
+        let believed = if !marked && delay > rules.target() {
             Time::from_ps(self.delays.base.ps() / 4)
         } else {
             delay
         };
-        self.delays.draw(believed, rules.weight_ppm);
+        self.delays.draw(believed, rules.control.delay_weight.ppm());
     }
 
-    pub(super) fn answered(&mut self, rules: &Rules, answer: &Answer) {
+    fn acknowledged(&mut self, rules: Rules<'_>, answer: &Feedback<'_>) {
         self.achieved += answer.news;
         self.received += answer.news;
         self.ignored += answer.news;
@@ -183,7 +202,7 @@ impl Flow {
         if self.adapts_quickly(rules, answer.now, answer.marked, delay, answer.in_flight) {
             return;
         }
-        match (answer.marked, delay >= rules.target) {
+        match (answer.marked, delay >= rules.target()) {
             (false, true) => self.increase_fairly(rules, answer.news),
             (false, false) => self.increase_by_room(rules, answer.news, delay),
             (true, true) => self.decrease(rules, answer.now),
@@ -199,24 +218,24 @@ impl Flow {
     }
 
     /// Increases in proportion to the acknowledged bytes, the same for all flows.
-    fn increase_fairly(&mut self, rules: &Rules, news: u64) {
+    fn increase_fairly(&mut self, rules: Rules<'_>, news: u64) {
         let bytes = 5 * u128::from(rules.link.payload) * u128::from(news);
         self.increase += rules.scaled(bytes, 1);
     }
 
     /// Increases by the room between delay and target.
-    fn increase_by_room(&mut self, rules: &Rules, news: u64, delay: Time) {
+    fn increase_by_room(&mut self, rules: Rules<'_>, news: u64, delay: Time) {
         self.increase_when_idle(rules, news, delay);
         if self.grows_fast {
             return;
         }
-        let room = rules.target.saturating_sub(delay);
+        let room = rules.target().saturating_sub(delay);
         let bytes = 4 * u128::from(rules.link.payload) * u128::from(news) * u128::from(room.ps());
         self.increase += rules.scaled(bytes, u128::from(REFERENCE_ROUND_TRIP.ps()));
     }
 
     /// Grows at once, without waiting for `fulfil`, after a whole window without delay.
-    fn increase_when_idle(&mut self, rules: &Rules, news: u64, delay: Time) {
+    fn increase_when_idle(&mut self, rules: Rules<'_>, news: u64, delay: Time) {
         if delay >= IDLE_DELAY {
             self.idle = 0;
             self.grows_fast = false;
@@ -230,15 +249,15 @@ impl Flow {
     }
 
     /// Decreases by the mean delay above the target, once per round trip.
-    fn decrease(&mut self, rules: &Rules, now: Instant) {
+    fn decrease(&mut self, rules: Rules<'_>, now: Instant) {
         self.grows_fast = false;
         self.idle = 0;
         let mean = self.delays.mean;
-        if mean <= rules.target || now.saturating_since(self.fell) <= self.delays.base {
+        if mean <= rules.target() || now.saturating_since(self.fell) <= self.delays.base {
             return;
         }
-        let above = u128::from(mean.ps() - rules.target.ps());
-        let less = u128::from(rules.decrease_ppm) * above / u128::from(mean.ps().max(1));
+        let above = u128::from(mean.ps() - rules.target().ps());
+        let less = u128::from(rules.control.decrease.ppm()) * above / u128::from(mean.ps().max(1));
         let left = WHOLE_PPM.saturating_sub(less as u64).max(LEAST_LEFT_PPM);
         let window = u128::from(self.window) * u128::from(left) / u128::from(WHOLE_PPM);
         self.window = (window as u64).max(rules.link.full);
@@ -246,7 +265,7 @@ impl Flow {
     }
 
     /// Applies the gathered increases to the window.
-    fn fulfil(&mut self, rules: &Rules, now: Instant, since: Time) {
+    fn fulfil(&mut self, rules: Rules<'_>, now: Instant, since: Time) {
         self.window += self.increase / self.window.max(1);
         if since >= rules.link.round_trip {
             self.window += rules.scaled(15 * u128::from(rules.link.payload), 100);
@@ -261,7 +280,7 @@ impl Flow {
     /// be ignored.
     fn adapts_quickly(
         &mut self,
-        rules: &Rules,
+        rules: Rules<'_>,
         now: Instant,
         marked: bool,
         delay: Time,
@@ -273,8 +292,8 @@ impl Flow {
         if self.ignored < self.to_ignore && marked {
             ignores = true;
         } else if self.quick_adapt_after.is_none_or(|after| now > after) {
-            let has_reason = self.asks_to_adapt || delay > rules.target * 4;
-            let is_little = self.achieved < self.most >> rules.gate;
+            let has_reason = self.asks_to_adapt || delay > rules.target() * 4;
+            let is_little = self.achieved < self.most >> rules.control.quick_adapt_gate;
             // The first period has no beginning, so its bytes are no reason for a cut.
             if self.quick_adapt_after.is_some() && has_reason && is_little {
                 self.window = self.achieved.max(rules.link.full);
@@ -284,7 +303,7 @@ impl Flow {
                 ignores = true;
             }
             self.achieved = 0;
-            self.quick_adapt_after = Some(now + self.delays.base + rules.target);
+            self.quick_adapt_after = Some(now + self.delays.base + rules.target());
         }
         if ignores {
             self.increase = 0;
@@ -293,7 +312,7 @@ impl Flow {
         ignores
     }
 
-    pub(super) fn trimmed(&mut self, rules: &Rules, trim: &Trim) {
+    pub(super) fn trimmed(&mut self, rules: Rules<'_>, trim: &Trim) {
         self.note_round_trip(rules, trim.round_trip);
         self.ignored += trim.bytes;
         // The queue was full. Its delay is unknown, so count a round trip of the network.
@@ -307,32 +326,23 @@ impl Flow {
             self.bound(rules);
         }
     }
-
-    pub(super) fn timed_out(&mut self, rules: &Rules, bytes: u64) {
-        self.window = self.window.saturating_sub(bytes).max(rules.link.full);
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Time};
+    use tenter_units::{Instant, Rate, Time};
 
-    use super::{Answer, Flow, Link, Nscc, Rules, Trim};
+    use super::{Control, Feedback, Flow, Link, Nscc, Trim};
 
     /// 100 Gb/s and 12 us, the network for which the constants are meant; windows of 125,000 bytes.
-    fn start() -> (Rules, Flow) {
+    fn start() -> (Nscc, Link, Flow) {
         let link = Link {
-            round_trip: Time::from_us(12),
-            line: 100_000_000_000,
-            payload: 4_086,
-            full: 4_150,
             trims: true,
-            oversubscription: 1.0,
-            initial_window: None,
+            ..Link::new(Rate::from_gbps(100), Time::from_us(12), 4_086, 4_150)
         };
-        let rules = Rules::new(&Nscc::default(), &link, false);
-        let mut flow = rules.start();
-        assert_eq!(flow.window(), 225_000);
+        let nscc = Nscc::default().on_link(&link);
+        let mut flow = nscc.start(&link, Instant::START);
+        assert_eq!(flow.window, 225_000);
         let trim = Trim {
             now: Instant::START,
             round_trip: Time::from_us(12),
@@ -340,27 +350,29 @@ mod tests {
             at_last_hop: true,
             in_flight: 225_000,
         };
-        flow.trimmed(&rules, &trim);
-        assert_eq!(flow.window(), 125_000);
-        (rules, flow)
+        nscc.trimmed(&mut flow, &link, &trim);
+        assert_eq!(flow.window, 125_000);
+        (nscc, link, flow)
     }
 
-    fn answer(now: Instant, delay_us: u64, marked: bool) -> Answer {
-        Answer {
+    fn answer(now: Instant, delay_us: u64, marked: bool) -> Feedback<'static> {
+        Feedback {
             now,
             round_trip: Some(Time::from_us(12 + delay_us)),
             marked,
             news: 4_150,
             in_flight: 125_000,
+            ..Feedback::default()
         }
     }
 
     fn after(answers: usize, delay_us: u64, marked: bool) -> u64 {
-        let (rules, mut flow) = start();
+        let (nscc, link, mut flow) = start();
         for _ in 0..answers {
-            flow.answered(&rules, &answer(Instant::START, delay_us, marked));
+            let answer = answer(Instant::START, delay_us, marked);
+            nscc.acknowledged(&mut flow, &link, &answer);
         }
-        flow.window()
+        flow.window
     }
 
     #[test]
@@ -379,16 +391,16 @@ mod tests {
 
     #[test]
     fn windows_fall_to_half_at_most_once_in_a_round_trip() {
-        let (rules, mut flow) = start();
+        let (nscc, link, mut flow) = start();
         for _ in 0..1_000 {
-            flow.answered(&rules, &answer(Instant::START, 30, true));
+            nscc.acknowledged(&mut flow, &link, &answer(Instant::START, 30, true));
         }
-        assert_eq!(flow.window(), 125_000);
+        assert_eq!(flow.window, 125_000);
         let later = Instant::START + Time::from_us(20);
-        flow.answered(&rules, &answer(later, 30, true));
+        nscc.acknowledged(&mut flow, &link, &answer(later, 30, true));
         // After a round trip 0.15 packets are added.
-        assert_eq!(flow.window(), 62_500 + 612);
-        flow.answered(&rules, &answer(later, 30, true));
-        assert_eq!(flow.window(), 62_500 + 612);
+        assert_eq!(flow.window, 62_500 + 612);
+        nscc.acknowledged(&mut flow, &link, &answer(later, 30, true));
+        assert_eq!(flow.window, 62_500 + 612);
     }
 }

@@ -1,12 +1,13 @@
-//! RCCC, receiver credit congestion control: receivers grant credit to senders.
+//! RCCC, receiver credit congestion control: receivers grant credit to senders, a few packets at a
+//! time.
 //!
-//! With each packet a sender states up to which total it wants credit (the pull target). The
-//! receiver grants at nearly its line rate, one sender after the other. The first window goes
-//! without credit. Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025).
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025).
 
 use tenter_config::{Share, component};
+use tenter_units::Instant;
 
-use super::link::Link;
+use super::credit::{CreditRules, QUANTUM_BYTES};
+use super::{Control, Link};
 
 component! {
     /// The parameters of receiver credit.
@@ -19,32 +20,6 @@ component! {
         /// last hop: oversubscription control.
         oversubscription_control: Option<bool> = absent "where tiers are oversubscribed and senders have no window", from "the Ultra Ethernet Consortium's simulator";
     }
-}
-
-/// Bytes in a quantum, the unit in which credit is counted.
-pub(crate) const QUANTUM_BYTES: u64 = 256;
-
-/// Rules for credit at a NIC, both as a sender and as a receiver.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CreditRules {
-    /// Quanta that one grant is for.
-    pub(crate) quanta_per_pull: u32,
-    /// Grant rate, in parts per million of the line rate.
-    pub(crate) rate_ppm: u32,
-    /// Wire bytes that may be sent before the first grant; also the most that may be asked for at
-    /// once.
-    pub(crate) most: u64,
-    /// Set if a receiver without demand grants credit all the same.
-    pub(crate) grants_unasked: bool,
-    /// Grant for each packet that arrives trimmed, in quanta, so that it can be resent. `None` if
-    /// senders ask for that credit themselves.
-    pub(crate) quanta_per_trim: Option<u32>,
-    /// Set if a sender divides its demand by the count of waiting connections at its NIC, as in the
-    /// reference simulator.
-    pub(crate) divides_demand: bool,
-    /// Lowest rate to which oversubscription control may reduce grants, in parts per million of the
-    /// usual one; `None` without such control.
-    pub(crate) least_share_ppm: Option<u64>,
 }
 
 impl Rccc {
@@ -64,6 +39,17 @@ impl Rccc {
             least_share_ppm: controls.then(|| least_share_ppm(link.oversubscription)),
         }
     }
+}
+
+impl Control for Rccc {
+    type Flow = ();
+    const FROM_START: bool = false;
+
+    fn credit(&self, link: &Link) -> Option<CreditRules> {
+        Some(self.rules(link, false))
+    }
+
+    fn start(&self, _: &Link, _: Instant) {}
 }
 
 /// Returns the lower bound for oversubscription control, in parts per million: 0.9 times each
