@@ -1,12 +1,12 @@
 //! Tables for a comparison of trials.
 
 use tenter_record::ComparisonRow;
-use tenter_units::Time;
 
 use crate::compare::{INFERENCE, TRAINING, is_whole_trial, job_of};
 use crate::numbers::{binary_size, decimals_for, grouped};
 use crate::table::{FLOWS, GRAPH, Section};
 use crate::text_table::{TextColumn, TextTable};
+use crate::time_unit::TimeUnit;
 
 /// Returns the tables for people: a section for each job and operation, in which trials with one
 /// size follow each other, and one for whole trials.
@@ -46,7 +46,7 @@ type Column<'c> = (&'c str, &'c str, &'c dyn Fn(&ComparisonRow) -> String);
 
 /// Makes a table that lists trials with the time, its difference, and `columns`.
 fn timed_table(rows: &[ComparisonRow], name: &str, columns: &[Column<'_>]) -> TextTable {
-    let unit = unit(rows.iter().map(|row| row.time));
+    let unit = TimeUnit::of(rows.iter().map(|row| row.time));
     let mut heads = vec![
         TextColumn::name("trial"),
         TextColumn::number(name, unit.name),
@@ -61,7 +61,7 @@ fn timed_table(rows: &[ComparisonRow], name: &str, columns: &[Column<'_>]) -> Te
     for row in rows {
         let mut cells = vec![
             row.trial.clone(),
-            time(row.time, unit),
+            unit.text(row.time),
             difference(row.time_difference),
         ];
         cells.extend(columns.iter().map(|(_, _, text)| text(row)));
@@ -76,14 +76,14 @@ fn job_table(rows: &[ComparisonRow]) -> TextTable {
 
 /// Makes the table for training steps: the parts that add up to the step time, and the throughput.
 fn training_table(rows: &[ComparisonRow]) -> TextTable {
-    let unit = unit(rows.iter().map(|row| row.time));
+    let unit = TimeUnit::of(rows.iter().map(|row| row.time));
     timed_table(
         rows,
         "step",
         &[
-            ("compute", unit.name, &|row| time(row.compute, unit)),
-            ("exposed", unit.name, &|row| time(row.exposed, unit)),
-            ("bubble", unit.name, &|row| time(row.bubble, unit)),
+            ("compute", unit.name, &|row| unit.text(row.compute)),
+            ("exposed", unit.name, &|row| unit.text(row.exposed)),
+            ("bubble", unit.name, &|row| unit.text(row.bubble)),
             ("tokens/s", "", &|row| tokens(row)),
             ("MFU", "%", &|row| float(row.mfu)),
         ],
@@ -92,16 +92,16 @@ fn training_table(rows: &[ComparisonRow]) -> TextTable {
 
 /// Makes the table for inference requests.
 fn inference_table(rows: &[ComparisonRow]) -> TextTable {
-    let first = unit(rows.iter().map(|row| row.ttft_p50));
-    let further = unit(rows.iter().map(|row| row.tpot_p50));
+    let first = TimeUnit::of(rows.iter().map(|row| row.ttft_p50));
+    let further = TimeUnit::of(rows.iter().map(|row| row.tpot_p50));
     timed_table(
         rows,
         "all requests",
         &[
-            ("TTFT P50", first.name, &|row| time(row.ttft_p50, first)),
-            ("P99", first.name, &|row| time(row.ttft_p99, first)),
-            ("TPOT P50", further.name, &|row| time(row.tpot_p50, further)),
-            ("P99", further.name, &|row| time(row.tpot_p99, further)),
+            ("TTFT P50", first.name, &|row| first.text(row.ttft_p50)),
+            ("P99", first.name, &|row| first.text(row.ttft_p99)),
+            ("TPOT P50", further.name, &|row| further.text(row.tpot_p50)),
+            ("P99", further.name, &|row| further.text(row.tpot_p99)),
             ("tokens/s", "", &|row| tokens(row)),
         ],
     )
@@ -112,7 +112,7 @@ fn tokens(row: &ComparisonRow) -> String {
 }
 
 fn trial_table(rows: &[ComparisonRow]) -> TextTable {
-    let pauses = unit(rows.iter().map(|row| row.paused));
+    let pauses = TimeUnit::of(rows.iter().map(|row| row.paused));
     let power = rows.iter().any(|row| row.static_per_gbps.is_some());
     let mut columns = vec![
         TextColumn::name("trial"),
@@ -130,7 +130,7 @@ fn trial_table(rows: &[ComparisonRow]) -> TextTable {
             row.trial.clone(),
             count(row.dropped_frames.map(u64::cast_signed)),
             count(row.xoff_frames.map(u64::cast_signed)),
-            time(row.paused, pauses),
+            pauses.text(row.paused),
         ];
         if power {
             cells.push(float(row.static_per_gbps));
@@ -142,8 +142,8 @@ fn trial_table(rows: &[ComparisonRow]) -> TextTable {
 }
 
 fn collective_table(rows: &[ComparisonRow]) -> TextTable {
-    let whole = unit(rows.iter().map(|row| row.time));
-    let flow = unit(rows.iter().map(|row| row.fct_p99));
+    let whole = TimeUnit::of(rows.iter().map(|row| row.time));
+    let flow = TimeUnit::of(rows.iter().map(|row| row.fct_p99));
     let against = against(rows);
     // A load of flows and a graph of operations have no algorithm bandwidth.
     let mut names = rows.iter().map(|row| row.collective.as_deref());
@@ -175,7 +175,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
             row.size_bytes.map(binary_size).unwrap_or_default(),
             row.trial.clone(),
             row.algorithm.clone().unwrap_or_default(),
-            time(row.time, whole),
+            whole.text(row.time),
             difference(row.time_difference),
         ];
         if has_rates {
@@ -187,7 +187,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
             ]);
         }
         cells.extend([
-            time(row.fct_p99, flow),
+            flow.text(row.fct_p99),
             difference(row.fct_p99_difference),
             count(row.frames_delta),
             count(row.retransmitted_frames.map(u64::cast_signed)),
@@ -207,46 +207,6 @@ fn against(rows: &[ComparisonRow]) -> String {
     } else {
         format!("vs {first}")
     }
-}
-
-/// A unit of time, from nanoseconds to seconds.
-#[derive(Clone, Copy)]
-pub(crate) struct TimeUnit {
-    pub(crate) name: &'static str,
-    /// Duration of the unit, in ns.
-    ns: f64,
-}
-
-impl TimeUnit {
-    const S: TimeUnit = TimeUnit { name: "s", ns: 1e9 };
-    const MS: TimeUnit = TimeUnit {
-        name: "ms",
-        ns: 1e6,
-    };
-    const US: TimeUnit = TimeUnit {
-        name: "µs",
-        ns: 1e3,
-    };
-    const NS: TimeUnit = TimeUnit {
-        name: "ns",
-        ns: 1.0,
-    };
-}
-
-/// Returns the unit in which the greatest of `times` is a readable number.
-pub(crate) fn unit(times: impl Iterator<Item = Option<Time>>) -> TimeUnit {
-    let greatest = times.flatten().max().unwrap_or_default().as_ns();
-    // Without a time above 0 any unit would do.
-    if greatest == 0.0 {
-        return TimeUnit::MS;
-    }
-    let units = [TimeUnit::S, TimeUnit::MS, TimeUnit::US];
-    let found = units.into_iter().find(|unit| greatest >= unit.ns);
-    found.unwrap_or(TimeUnit::NS)
-}
-
-pub(crate) fn time(time: Option<Time>, unit: TimeUnit) -> String {
-    float(time.map(|time| time.as_ns() / unit.ns))
 }
 
 pub(crate) fn float(value: Option<f64>) -> String {

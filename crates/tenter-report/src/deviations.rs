@@ -4,11 +4,12 @@ use tenter_record::{ComparisonRow, DeviationRow};
 use tenter_units::Time;
 
 use crate::compare::{NamedSummary, comparison_rows, differ, job_of};
-use crate::compare_tables::{difference, float, time, unit};
+use crate::compare_tables::{difference, float};
 use crate::measured::{Measured, MeasuredRow};
 use crate::numbers::binary_size;
 use crate::table::Section;
 use crate::text_table::{TextColumn, TextTable};
+use crate::time_unit::TimeUnit;
 
 /// Bus over algorithm bandwidth: ratios that differ by more than this share come from different
 /// operations or rank counts.
@@ -355,7 +356,7 @@ pub fn deviation_table(rows: &[DeviationRow]) -> String {
 
 fn block_table(block: &[DeviationRow]) -> TextTable {
     let times = block.iter().flat_map(|row| [row.time, row.measured_time]);
-    let whole = unit(times);
+    let whole = TimeUnit::of(times);
     let columns = vec![
         TextColumn::number("size", ""),
         TextColumn::name("trial"),
@@ -371,8 +372,8 @@ fn block_table(block: &[DeviationRow]) -> TextTable {
         table.push(vec![
             binary_size(row.size_bytes),
             row.trial.clone(),
-            time(row.measured_time, whole),
-            time(row.time, whole),
+            whole.text(row.measured_time),
+            whole.text(row.time),
             difference(row.time_deviation),
             float(row.measured_busbw_gbytes_per_s),
             float(row.busbw_gbytes_per_s),

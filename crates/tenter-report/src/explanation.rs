@@ -8,9 +8,10 @@ use tenter_explain::{
     PowerFacts, RecoveryFacts, ScheduledFacts, SwitchFacts, SwitchLine,
 };
 
-use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
+use crate::numbers::{binary_size, duration_s, grouped, si};
 use crate::table::{FLOWS, GRAPH};
 use crate::text_table::{TextColumn, TextTable};
+use crate::time_unit::TimeUnit;
 
 /// Formats an explanation for people: a block for each question, with a table if there are several
 /// answers.
@@ -150,11 +151,11 @@ const OPTICAL_ROWS: usize = 32;
 fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
     writeln!(
         out,
-        "\ncircuits: {} with {} each at most, {} ns through one; changes {} us dark, {}",
+        "\ncircuits: {} with {} each at most, {} ns through one; changes {} dark, {}",
         counted(circuits.optical_switches, "optical switch"),
         counted(circuits.ports_max, "port"),
         whole(circuits.delay_ns),
-        microseconds(circuits.reconfiguration_ns),
+        span_of_time(circuits.reconfiguration_ns),
         if circuits.on_change == "drain" {
             "drained before"
         } else {
@@ -162,10 +163,10 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
         },
     )?;
     if let Some(spill) = circuits.spill_ns {
-        let wait = microseconds(spill);
+        let wait = span_of_time(spill);
         writeln!(
             out,
-            "packets that would wait {wait} us at circuits take the tree"
+            "packets that would wait {wait} at circuits take the tree"
         )?;
     }
     match circuits.steering.as_deref() {
@@ -200,8 +201,8 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
         let circuits: Vec<String> = pairs.chain(dark).collect();
         writeln!(
             out,
-            "  at {} us {}: {}",
-            microseconds(change.at_ns),
+            "  at {} {}: {}",
+            span_of_time(change.at_ns),
             change.switch,
             circuits.join(", ")
         )?;
@@ -221,16 +222,19 @@ fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {
         out,
         "\nunloaded paths: round trip of the longest frame and its acknowledgement, BDP, and times of messages"
     )?;
+    let round_trip = TimeUnit::of_all_ns(paths.iter().map(|path| path.round_trip_ns));
+    let messages = paths.iter().flat_map(|path| &path.messages);
+    let latency = TimeUnit::of_all_ns(messages.map(|message| message.latency_ns));
     let mut columns = vec![
         TextColumn::number("switches", ""),
         TextColumn::number("host pairs", ""),
         TextColumn::name("for example"),
         TextColumn::number("slowest", "Gb/s"),
-        TextColumn::number("round trip", "us"),
+        TextColumn::number("round trip", round_trip.name),
         TextColumn::number("BDP", "bytes"),
     ];
     let sizes = paths.first().map_or(&[][..], |path| &path.messages);
-    let message = |bytes| TextColumn::number(&binary_size(bytes), "us");
+    let message = |bytes| TextColumn::number(&binary_size(bytes), latency.name);
     columns.extend(sizes.iter().map(|size| message(size.bytes)));
     let mut table = TextTable::new(columns);
     for path in paths {
@@ -239,11 +243,11 @@ fn write_paths(paths: &[PathClass], out: &mut String) -> fmt::Result {
             path.host_pairs.map_or_else(|| "some".to_owned(), count),
             format!("{} - {}", path.from, path.to),
             whole(path.bottleneck_gbps),
-            microseconds(path.round_trip_ns),
+            round_trip.number(path.round_trip_ns),
             count(path.bdp_bytes),
         ];
         let times = path.messages.iter();
-        cells.extend(times.map(|message| microseconds(message.latency_ns)));
+        cells.extend(times.map(|message| latency.number(message.latency_ns)));
         table.push(cells);
     }
     write!(out, "{table}")
@@ -276,10 +280,10 @@ fn write_scheduled(scheduled: &ScheduledFacts, out: &mut String) -> fmt::Result 
     if let [Some(control), Some(cold), Some(warm)] = times {
         writeln!(
             out,
-            "  a request or a credit takes {} us; the longest packet {} us without credit, and {} us with",
-            microseconds(control),
-            microseconds(cold),
-            microseconds(warm),
+            "  a request or a credit takes {}; the longest packet {} without credit, and {} with",
+            span_of_time(control),
+            span_of_time(cold),
+            span_of_time(warm),
         )?;
     }
     Ok(())
@@ -298,8 +302,8 @@ fn write_credit(credit: &CreditFacts, out: &mut String) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "  credit returns {} us after the start of a frame into {}; the link carries {} bytes in that time",
-        microseconds(credit.round_trip_ns),
+        "  credit returns {} after the start of a frame into {}; the link carries {} bytes in that time",
+        span_of_time(credit.round_trip_ns),
         credit.link,
         count(credit.round_trip_bytes),
     )?;
@@ -518,26 +522,22 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
 
 /// Writes the ideal time for each collective and size.
 fn write_ideal_times(ideals: &[IdealTime], out: &mut String) -> fmt::Result {
+    let unit = TimeUnit::of_all_ns(ideals.iter().map(|ideal| ideal.ideal_ns));
     let mut table = TextTable::new(vec![
         TextColumn::name("collective"),
         TextColumn::name("algorithm"),
         TextColumn::number("size", ""),
         TextColumn::number("transfers", ""),
-        TextColumn::number("time", "ms"),
+        TextColumn::number("time", unit.name),
         TextColumn::number("busbw", "GB/s"),
     ]);
-    let times = ideals.iter().map(|ideal| ideal.ideal_ns / 1e6);
-    // The smallest time still shows three digits, so that a table of microseconds in ms is not all
-    // zeros.
-    let least = times.filter(|ms| *ms > 0.0).fold(f64::INFINITY, f64::min);
-    let decimals = decimals_for(least, 3).clamp(3, 6);
     for ideal in ideals {
         table.push(vec![
             ideal.collective.clone(),
             ideal.algorithm.clone(),
             binary_size(ideal.size_bytes),
             count(ideal.transfers),
-            format!("{:.decimals$}", ideal.ideal_ns / 1e6),
+            unit.number(ideal.ideal_ns),
             ideal
                 .ideal_busbw_gbytes_per_s
                 .map_or_else(|| "-".to_owned(), |busbw| format!("{busbw:.2}")),
@@ -580,7 +580,10 @@ fn times_of(job: &JobFacts) -> &'static str {
 fn hosts(stretches: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown = stretches.iter().take(SHOWN).cloned().collect::<Vec<_>>();
-    let rest = if stretches.len() > SHOWN { ", …" } else { "" };
+    let rest = match stretches.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     format!("hosts {}{rest}", shown.join(", "))
 }
 
@@ -771,12 +774,6 @@ fn whole(value: f64) -> String {
 
 /// Formats a time in the unit in which it is a readable number: `1 ms`.
 fn span_of_time(ns: f64) -> String {
-    let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
-    let found = units.into_iter().find(|&(_, factor)| ns >= factor);
-    let (name, factor) = found.unwrap_or(("ns", 1.0));
-    format!("{} {name}", whole(ns / factor))
-}
-
-fn microseconds(ns: f64) -> String {
-    format!("{:.3}", ns / 1e3)
+    let unit = TimeUnit::of_ns(ns);
+    format!("{} {}", whole(ns / unit.ns), unit.name)
 }

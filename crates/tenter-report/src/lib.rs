@@ -45,6 +45,7 @@ mod sweep_numbers;
 mod table;
 mod table_groups;
 mod text_table;
+mod time_unit;
 mod trace;
 mod trace_events;
 mod trace_operations;

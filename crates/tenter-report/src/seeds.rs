@@ -14,6 +14,7 @@ use crate::numbers::{binary_size, decimals_for};
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
+use crate::time_unit::TimeUnit;
 use crate::{ParquetTable, TrialError};
 
 /// Table file, in the folder that holds the trial folders.
@@ -220,6 +221,7 @@ pub fn seed_table(rows: &[SeedRow]) -> String {
 fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
     let of_sizes = rows.iter().any(|row| row.size_bytes.is_some());
     let has_busbw = rows.iter().any(|row| row.busbw_gbytes_per_s.is_some());
+    let unit = TimeUnit::of_all_ns(rows.iter().map(|row| row.worst));
     let mut columns = vec![if of_sizes {
         TextColumn::number("size", "")
     } else {
@@ -227,23 +229,21 @@ fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
     }];
     columns.extend([
         TextColumn::number("seeds", ""),
-        TextColumn::number("mean", "ms"),
-        TextColumn::number("± 95 %", "ms"),
-        TextColumn::number("worst", "ms"),
+        TextColumn::number("mean", unit.name),
+        TextColumn::number("± 95 %", unit.name),
+        TextColumn::number("worst", unit.name),
         TextColumn::number("seed", ""),
-        TextColumn::number("best", "ms"),
+        TextColumn::number("best", unit.name),
         TextColumn::number("seed", ""),
     ]);
     if has_busbw {
         columns.push(TextColumn::number("busbw", "GB/s"));
     }
-    let least = rows
-        .iter()
-        .map(|row| row.best)
-        .fold(f64::INFINITY, f64::min);
-    // All rows get the decimals that the shortest time needs, between 1 µs and 1 ns.
-    let decimals = decimals_for(least / 1e6, 4).clamp(3, 6);
-    let ms = |time_ns: f64| format!("{:.decimals$}", time_ns / 1e6);
+    // All rows get the decimals that the shortest time needs.
+    let least = rows.iter().map(|row| row.best);
+    let least = least.fold(f64::INFINITY, f64::min) / unit.ns;
+    let decimals = decimals_for(least, 4).clamp(3, 6);
+    let in_unit = |time_ns: f64| format!("{:.decimals$}", time_ns / unit.ns);
     let mut table = TextTable::new(columns);
     for row in rows {
         let first = match (row.size_bytes, end.or_else(|| statistic_of(row))) {
@@ -253,11 +253,11 @@ fn times(rows: &[&SeedRow], end: Option<&str>) -> TextTable {
         let mut cells = vec![
             first,
             row.seeds.to_string(),
-            ms(row.mean),
-            row.ci95.map_or_else(|| "-".to_owned(), ms),
-            ms(row.worst),
+            in_unit(row.mean),
+            row.ci95.map_or_else(|| "-".to_owned(), in_unit),
+            in_unit(row.worst),
             row.worst_seed.0.to_string(),
-            ms(row.best),
+            in_unit(row.best),
             row.best_seed.0.to_string(),
         ];
         if has_busbw {

@@ -3,6 +3,7 @@
 use tenter_study::{SweepReading, SweepRecord};
 
 use crate::pairing::{Pairs, SIGNIFICANT};
+use crate::time_unit::TimeUnit;
 
 /// A reading in the form that pages show.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,10 +236,11 @@ pub(crate) fn point_name(record: &SweepRecord, point: usize) -> String {
 /// Returns a unit in which `greatest` is a readable number, and its size in the column's units.
 pub(crate) fn shown_unit(unit: &str, greatest: f64) -> (String, f64) {
     let mebi = f64::from(1 << 20);
+    if unit == "ns" {
+        let unit = TimeUnit::of_ns(greatest);
+        return (unit.name.to_owned(), unit.ns);
+    }
     let (name, factor) = match unit {
-        "ns" if greatest >= 1e9 => ("s", 1e9),
-        "ns" if greatest >= 1e6 => ("ms", 1e6),
-        "ns" if greatest >= 1e3 => ("µs", 1e3),
         "bytes" if greatest >= 1024.0 * mebi => ("GiB", 1024.0 * mebi),
         "bytes" if greatest >= mebi => ("MiB", mebi),
         "bytes" if greatest >= 1024.0 => ("KiB", 1024.0),

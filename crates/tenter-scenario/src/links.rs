@@ -6,6 +6,9 @@ use tenter_config::word_or;
 use tenter_notation::diagnostics::Path;
 use tenter_units::suggestion;
 
+/// Neighbours of a switch that a message names.
+const NEIGHBOURS: usize = 8;
+
 /// Choice between a link's parallel cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cable {
@@ -56,11 +59,16 @@ impl<'p> LinkName<'p> {
         if between.is_empty() {
             let peers = topology.neighbours(a).map(|peer| peer.node);
             let names = peers.map(|node| topology.name(node));
-            // A switch may have hundreds of neighbours; some are help enough.
-            let mut names: Vec<&str> = names.take(8).collect();
+            let mut names: Vec<&str> = names.collect();
             names.dedup();
+            // A switch may have hundreds of neighbours; some are help enough.
+            let more = match names.len().saturating_sub(NEIGHBOURS) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            names.truncate(NEIGHBOURS);
             let name = topology.name(a);
-            let help = format!("`{name}` has links to {}", names.join(", "));
+            let help = format!("`{name}` has links to {}{more}", names.join(", "));
             self.path.problem("is no link of the fabric", help);
             return None;
         }

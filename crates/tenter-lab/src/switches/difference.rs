@@ -122,9 +122,14 @@ fn refused(before: &SwitchShown, after: &SwitchShown) -> Vec<String> {
 }
 
 fn no_interface(switch: &str, interface: &str, shown: &Snapshot) -> String {
-    let names: Vec<&str> = shown.0.keys().map(String::as_str).take(4).collect();
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = shown.0.keys().map(String::as_str).take(SHOWN).collect();
+    let more = match shown.0.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     format!(
-        "switch `{switch}` shows no interface `{interface}`, but {} and others: correct `ports` of the lab file",
+        "switch `{switch}` shows no interface `{interface}`, but {}{more}: correct `ports` of the lab file",
         names.join(", ")
     )
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::numbers::{decimals_for, grouped, grouped_digits};
+use crate::time_unit::TimeUnit;
 
 /// Formats a number with `significant` digits and no trailing zeros: `1.5`, `0.0312`, `1,234`.
 pub(super) fn number(value: f64, significant: i32) -> String {
@@ -44,11 +45,8 @@ pub(super) struct Unit {
 impl Unit {
     /// Returns the time unit in which `ns` is a readable number.
     pub(super) fn time(ns: f64) -> Unit {
-        let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
-        Unit::largest(&units, ns).unwrap_or(Unit {
-            name: "ns",
-            factor: 1.0,
-        })
+        let TimeUnit { name, ns: factor } = TimeUnit::of_ns(ns);
+        Unit { name, factor }
     }
 
     /// Returns the binary unit in which `bytes` is a readable number.

@@ -9,6 +9,7 @@ use super::cells::{count, counted, decimals, milliseconds, optional};
 use super::section::{CaptionedTable, Section};
 use crate::numbers::{binary_size, grouped, si};
 use crate::text_table::{TextColumn, TextTable};
+use crate::time_unit::TimeUnit;
 
 /// Collective name in rows for flow workloads.
 pub(crate) const FLOWS: &str = "flows";
@@ -231,7 +232,12 @@ fn fcts(row: &CollectiveRow) -> [Option<Time>; 5] {
     ]
 }
 
-/// Formats a completion time as a job's head has it: `33.161 ms`.
+/// Formats a completion time that stands alone: `33.161 ms`, `15.886 µs`. Longer ones stay in
+/// milliseconds, which keeps their digits.
 pub fn printed_time(time: Time) -> String {
-    format!("{} ms", milliseconds(time, decimals([Some(time)])))
+    let unit = TimeUnit::of([Some(time)]);
+    if time >= Time::from_us(1_000) {
+        return format!("{} ms", milliseconds(time, decimals([Some(time)])));
+    }
+    format!("{:.3} {}", time.as_ns() / unit.ns, unit.name)
 }

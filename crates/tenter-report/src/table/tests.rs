@@ -290,6 +290,15 @@ fn short_times_keep_their_digits() {
 }
 
 #[test]
+fn a_time_that_stands_alone_has_a_readable_unit() {
+    let times = [15_886, 33_161_000, 999, 2_059_000_000];
+    assert_eq!(
+        times.map(|ns| super::printed_time(Time::from_ns(ns))),
+        ["15.886 µs", "33.161 ms", "999.000 ns", "2059.000 ms"]
+    );
+}
+
+#[test]
 fn json_is_the_summary() {
     let summary = summary();
     let text = TrialReport {
