@@ -1551,6 +1551,8 @@ export interface components {
                     algorithm: string;
                     /** @description Bus bandwidth: algorithm bandwidth times the factor nccl-tests gives the operation. (GB/s (10⁹)) */
                     busbw_gbytes_per_s: number | null;
+                    /** @description Congestion notifications that the receivers sent for them: the sum over its rows in `flows`. (frames) */
+                    cnp_frames: number;
                     /** @description The operation, `all-to-all` or `all-reduce` for instance. */
                     collective: string;
                     /** @description Index of the collective (one entry of the size list) in the job's run order. */
@@ -1609,6 +1611,8 @@ export interface components {
                     retransmitted_frames: number;
                     /** @description Data frames accepted in order by the receivers. (frames) */
                     rx_frames: number;
+                    /** @description Data frames that arrived with congestion experienced (CE), those discarded included: the sum over its rows in `flows`. (frames) */
+                    rx_marked_frames: number;
                     /** @description Payload of the flows completed; where lost frames are not sent again, the share of it that arrived. (bytes) */
                     rx_payload_bytes: number;
                     /** @description Size of the collective as nccl-tests counts it; its model page says of which buffer. (bytes) */

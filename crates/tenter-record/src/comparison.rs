@@ -47,6 +47,10 @@ rows! {
         frames_delta: Option<i64> => "frames_delta", "frames";
         /// Data frames sent again, over the measured iterations.
         retransmitted_frames: Option<u64> => "retransmitted_frames", "frames";
+        /// Data frames that arrived with congestion experienced (CE), over the measured iterations.
+        rx_marked_frames: Option<u64> => "rx_marked_frames", "frames";
+        /// Congestion notifications that receivers sent, over the measured iterations.
+        cnp_frames: Option<u64> => "cnp_frames", "frames";
         /// In the row of a training's last step, computing; missing, like the four that follow, in
         /// all other rows.
         compute: Option<Time> => "compute_ns", "ns";

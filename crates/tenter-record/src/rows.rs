@@ -187,6 +187,14 @@ rows! {
         /// True if every rank was done before the trial ended.
         complete: bool => "complete", "";
     }
+    undigested {
+        /// Data frames that arrived with congestion experienced (CE), those discarded included: the
+        /// sum over its rows in `flows`.
+        rx_marked_frames: u64 => "rx_marked_frames", "frames";
+        /// Congestion notifications that the receivers sent for them: the sum over its rows in
+        /// `flows`.
+        cnp_frames: u64 => "cnp_frames", "frames";
+    }
     derived {
         /// Frames sent less frames accepted: those lost, discarded as out of order, or duplicate.
         frames_delta: i64 => "frames_delta", "frames" = |row| difference(row.tx_frames, row.rx_frames);

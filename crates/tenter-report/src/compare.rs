@@ -295,6 +295,8 @@ fn row_of_collective(
         fct_p99: judged.iter().filter_map(|row| row.fct_p99).max(),
         frames_delta: Some(judged.iter().map(|row| row.frames_delta()).sum()),
         retransmitted_frames: Some(judged.iter().map(|row| row.retransmitted_frames).sum()),
+        rx_marked_frames: Some(judged.iter().map(|row| row.rx_marked_frames).sum()),
+        cnp_frames: Some(judged.iter().map(|row| row.cnp_frames).sum()),
         ..blank
     }
 }

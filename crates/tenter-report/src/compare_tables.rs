@@ -4,7 +4,7 @@ use tenter_record::ComparisonRow;
 
 use crate::compare::{INFERENCE, TRAINING, is_whole_trial, job_of};
 use crate::numbers::{binary_size, decimals_for, grouped};
-use crate::table::{FLOWS, GRAPH, Section};
+use crate::table::{FLOWS, GRAPH, MARK_COLUMNS, Section};
 use crate::text_table::{TextColumn, TextTable};
 use crate::time_unit::TimeUnit;
 
@@ -169,6 +169,12 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::number("not accepted", "frames"),
         TextColumn::number("retransmitted", "frames"),
     ]);
+    let marks = |row: &ComparisonRow| [row.rx_marked_frames, row.cnp_frames];
+    let mut all_marks = rows.iter().flat_map(marks);
+    let has_marks = all_marks.any(|frames| frames.is_some_and(|frames| frames > 0));
+    if has_marks {
+        columns.extend(MARK_COLUMNS.map(|name| TextColumn::number(name, "frames")));
+    }
     let mut table = TextTable::new(columns);
     for row in rows {
         let mut cells = vec![
@@ -192,6 +198,9 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
             count(row.frames_delta),
             count(row.retransmitted_frames.map(u64::cast_signed)),
         ]);
+        if has_marks {
+            cells.extend(marks(row).map(|frames| count(frames.map(u64::cast_signed))));
+        }
         table.push(cells);
     }
     table

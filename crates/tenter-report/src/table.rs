@@ -19,7 +19,7 @@ use std::path::Path;
 use tenter_record::{Names, NoteCode, Severity, Summary};
 
 pub use jobs::printed_time;
-pub(crate) use jobs::{FLOWS, GRAPH, is_load_of_flows};
+pub(crate) use jobs::{FLOWS, GRAPH, MARK_COLUMNS, is_load_of_flows};
 pub use section::{CaptionedTable, Fact, Section};
 pub use tiles::{Tile, tiles};
 

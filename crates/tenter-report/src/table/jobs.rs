@@ -176,6 +176,9 @@ fn operation(group: &[&CollectiveRow]) -> CaptionedTable {
     }
 }
 
+/// Heads of the columns for congestion marks, as testers print them.
+pub(crate) const MARK_COLUMNS: [&str; 2] = ["CE received", "CNP sent"];
+
 fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
     // A column of equal numbers would say nothing.
     let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
@@ -200,6 +203,11 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         TextColumn::number("not accepted", "frames"),
         TextColumn::number("retransmitted", "frames"),
     ]);
+    let is_marked = |row: &&CollectiveRow| row.rx_marked_frames > 0 || row.cnp_frames > 0;
+    let has_marks = rows.iter().any(is_marked);
+    if has_marks {
+        columns.extend(MARK_COLUMNS.map(|name| TextColumn::number(name, "frames")));
+    }
     let time_decimals = decimals(rows.iter().map(|row| row.completion_time));
     let fct_decimals = decimals(rows.iter().flat_map(|row| fcts(row)));
     let mut table = TextTable::new(columns);
@@ -217,6 +225,9 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         cells.push(count(row.tx_frames));
         cells.push(grouped(row.frames_delta()));
         cells.push(count(row.retransmitted_frames));
+        if has_marks {
+            cells.extend([row.rx_marked_frames, row.cnp_frames].map(count));
+        }
         table.push(cells);
     }
     table

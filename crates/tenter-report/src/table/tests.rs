@@ -290,6 +290,20 @@ fn short_times_keep_their_digits() {
 }
 
 #[test]
+fn marks_have_columns_where_there_are_any() {
+    let mut trial = summary();
+    assert!(!table(&trial).contains("CE received"));
+    trial.jobs[0].collectives[0].rx_marked_frames = 1_503;
+    trial.jobs[0].collectives[0].cnp_frames = 17;
+    let text = table(&trial);
+    assert!(
+        text.contains("retransmitted  CE received  CNP sent"),
+        "{text}"
+    );
+    assert!(text.contains("2        1,503        17"), "{text}");
+}
+
+#[test]
 fn a_time_that_stands_alone_has_a_readable_unit() {
     let times = [15_886, 33_161_000, 999, 2_059_000_000];
     assert_eq!(

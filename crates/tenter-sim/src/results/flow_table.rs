@@ -45,6 +45,10 @@ pub(crate) struct Tally {
     /// True if no frame was under way for longer than its send time can express.
     latency_is_known: bool,
     pub(crate) retransmitted_frames: u64,
+    /// Data frames that arrived marked.
+    pub(crate) marked_frames: u64,
+    /// Congestion notifications sent for them.
+    pub(crate) notifications: u64,
     /// Frame bytes that the flows in the table have sent.
     pub(crate) sent_bytes: u64,
     /// Frame bytes that were accepted from these flows.
@@ -86,6 +90,8 @@ impl Tally {
             latency_sum: 0,
             latency_is_known: true,
             retransmitted_frames: 0,
+            marked_frames: 0,
+            notifications: 0,
             sent_bytes: 0,
             accepted_bytes: 0,
             payload_bytes: 0,
@@ -487,6 +493,8 @@ impl FlowTable {
         tally.accepted_bytes += row.rx_bytes;
         tally.payload_bytes += row.payload_bytes;
         tally.retransmitted_frames += row.retransmitted_frames;
+        tally.marked_frames += row.rx_marked_frames;
+        tally.notifications += row.cnp_frames;
         if let Some(flows) = &mut tally.flow_work {
             let way = tally.schedule.flow_workload();
             let way = way.map_or(0, |schedule| schedule.way_index(sent.key.transfer));

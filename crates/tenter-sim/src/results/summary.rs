@@ -226,7 +226,6 @@ fn collective_row(
 ) -> CollectiveRow {
     let plan = &context.jobs[job];
     let turn = plan.turn(number);
-    let end = tally.end.map(Instant::since_start);
     let time = tally.end.map(|end| end - tally.start);
     let (kind, ranks) = (&plan.run(number).traffic, plan.job.ranks());
     let flow_work = tally.flow_work.as_deref();
@@ -243,7 +242,6 @@ fn collective_row(
     let ideal = ideals.get(&(turn.index, size)).copied();
     // Data within hosts load no NIC: a share of its line rate would mean nothing.
     let on_lines = !tally.is_carried && plan.within_hosts(number).is_zero();
-    let of_line = busbw.filter(|_| on_lines);
     let line = slowest_nic(context, plan).bytes_per_second() / 1e9 * goodput_share(context);
     let fct = completion_times(tally);
     let ratios = ideal_ratio::of_flows(&tally.ideal_ratios);
@@ -258,11 +256,11 @@ fn collective_row(
         size_bytes: size,
         ranks,
         start: tally.start.since_start(),
-        end,
+        end: tally.end.map(Instant::since_start),
         completion_time: time,
         algbw_gbytes_per_s: algbw,
         busbw_gbytes_per_s: busbw,
-        line_rate_percent: of_line.map(|busbw| 100.0 * busbw / line),
+        line_rate_percent: busbw.filter(|_| on_lines).map(|busbw| 100.0 * busbw / line),
         ideal,
         percent_of_ideal: percent_of(ideal, some_time.filter(|_| share >= 1.0)),
         ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, mesh)),
@@ -285,6 +283,8 @@ fn collective_row(
         latency_avg: tally.latency_avg(),
         rx_payload_bytes: received_payload(context, tally),
         complete: tally.end.is_some(),
+        rx_marked_frames: tally.marked_frames,
+        cnp_frames: tally.notifications,
     }
 }
 
