@@ -569,7 +569,7 @@ describe("the report of a training", () => {
     assert.equal(await tip.count(), 0);
     const parts = page.locator(".canvas[aria-label^='Parts of']").first();
     await parts.hover({ position: { x: 12, y: 10 } });
-    assert.match((await tip.textContent()) ?? "", /^waiting at ranks: [\d.]+.[mµn]?s, [\d.]+ %$/);
+    assert.match((await tip.textContent()) ?? "", /^computing or waiting at ranks: [\d.]+.[mµn]?s, [\d.]+ %$/);
     assert.deepEqual(complaints, []);
     await page.close();
   });

@@ -25,7 +25,7 @@ pub(super) fn parts_of_time(chain: &Chain) -> impl Iterator<Item = Part> {
     };
     let [at_rank, in_nic, held, fastest, lost] = chain.sums();
     let parts = [
-        (true, "waiting at ranks", at_rank, 4),
+        (true, "computing or waiting at ranks", at_rank, 4),
         (true, "waiting in NICs", in_nic, 3),
         (chain.is_held(), "held by rates", held, 0),
         (true, alone, fastest, 7),
