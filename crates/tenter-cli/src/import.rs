@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use tenter::{FabricFormat, OperationCounts, OperationGraph, import_fabric, run_budget};
+use tenter::{
+    FabricFormat, OperationCounts, OperationGraph, import_fabric, other_format, run_budget,
+};
 use tenter_formats::import_sonic;
 use tenter_report::grouped;
 
@@ -29,8 +31,12 @@ pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
 fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
     let text = tenter::read_text(&arguments.file)?;
     let name = arguments.file.display().to_string();
-    let fragment = import_sonic(&text, &name, arguments.port.as_deref(), &run_budget())
-        .map_err(|problems| Failure::input(problems.render()))?;
+    let fragment = import_sonic(&text, &name, arguments.port.as_deref(), &run_budget()).map_err(
+        |problems| {
+            let hint = other_format(&arguments.file, "sonic");
+            Failure::input(problems.render()).or(hint.as_deref())
+        },
+    )?;
     let mut warnings = String::new();
     for warning in &fragment.warnings {
         let _ = writeln!(warnings, "warning: {warning}");

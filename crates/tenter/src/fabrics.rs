@@ -9,6 +9,7 @@ use tenter_scenario::{Format, read_document};
 use tenter_units::Budget;
 
 use crate::operations::quoted;
+use crate::other_format::other_format;
 use crate::scenario::open_named;
 use crate::{Error, Plan};
 
@@ -144,7 +145,13 @@ pub fn import_fabric(
         }
         FabricFormat::Topo => topo::read(source, budget),
     };
-    read.map_err(|error| Error::Asked(error.to_string()))
+    read.map_err(|error| {
+        let mut error = error;
+        if let Some(hint) = other_format(file, format.name()) {
+            error.remedy = hint;
+        }
+        Error::Asked(error.to_string())
+    })
 }
 
 fn of(file: Option<&(String, Vec<u8>)>) -> Option<Source<'_>> {

@@ -53,6 +53,7 @@ mod nccl_notes;
 mod observer;
 mod open;
 mod operations;
+mod other_format;
 mod plan;
 mod points;
 mod prepared;
@@ -94,6 +95,7 @@ pub use memory::{ReservedMemory, reserve_memory};
 pub use observer::{Observer, Running};
 pub use open::read_for_report;
 pub use operations::{Ns3Flows, OperationCounts, OperationGraph};
+pub use other_format::other_format;
 pub use plan::Plan;
 pub use process::{TrialProcess, TrialProgram, carry_out_orders, confinement_gaps};
 #[cfg(feature = "arrow")]

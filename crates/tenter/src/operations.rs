@@ -13,6 +13,7 @@ use tenter_topology::HostId;
 use tenter_units::{Budget, Time};
 use tenter_workload::graph::{Graph, OperationKind};
 
+use crate::other_format::other_format;
 use crate::scenario::open_named;
 use crate::{Error, Plan, Run};
 
@@ -97,7 +98,11 @@ impl OperationGraph {
                 })
             }
             Ok(None) => Err(Error::Asked(format!("`{kind}` is no graph of operations"))),
-            Err(error) => Err(Error::Asked(format!("{}; {}", error.what, error.remedy))),
+            Err(error) => {
+                let hint = other_format(Path::new(&*file), kind);
+                let (what, remedy) = (error.what, hint.unwrap_or(error.remedy));
+                Err(Error::Asked(format!("{what}; {remedy}")))
+            }
         }
     }
 

@@ -257,3 +257,25 @@ fn a_case_of_htsim_runs_on_its_fabric() {
         "{text}"
     );
 }
+
+/// A file of another format names the import that reads it, for operations, fabrics and switches.
+#[test]
+fn a_file_of_another_format_names_its_import() {
+    let workplace = Workplace::new("import-others");
+    workplace.write("nodes.json", "{\"nodes\": [{\"ctrl_deps\": 1}]}");
+    workplace.write("server.xml", "<system version=\"1\"></system>");
+    workplace.write(
+        "flows.cm",
+        "Nodes 4\nConnections 1\n0->1 id 1 start 0 size 2\n",
+    );
+    for (line, other) in [
+        ("import kineto nodes.json", "pytorch-et"),
+        ("import goal flows.cm", "htsim"),
+        ("import topo flows.cm", "htsim"),
+        ("import netbox server.xml", "nccl-topo"),
+        ("import sonic nodes.json", "pytorch-et"),
+    ] {
+        let hint = format!("import it as `{other}`");
+        workplace.words(line).expect_refusal(&[&hint]);
+    }
+}
