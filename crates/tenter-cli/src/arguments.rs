@@ -20,7 +20,8 @@ use tenter::{Interference, Plan};
 pub(crate) use bench::{Bench, RankOrder, Ranks};
 pub(crate) use calibrate_fidelity::CalibrateFidelity;
 pub(crate) use common::{
-    Allowance, Fidelity, MORE_MEMORY, MORE_TIME, OutputFormat, Scenario, TextFormat, Threads,
+    Allowance, Fidelity, MORE_MEMORY, MORE_TIME, OutputFormat, QueryAllowance, Scenario,
+    TextFormat, Threads,
 };
 pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
@@ -349,7 +350,7 @@ pub(crate) struct Compare {
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
     #[command(flatten)]
-    pub(crate) allowance: Allowance,
+    pub(crate) allowance: QueryAllowance,
 }
 
 #[derive(Debug, Args)]

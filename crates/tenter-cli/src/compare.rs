@@ -96,7 +96,7 @@ fn by_query(text: &str, arguments: &Compare) -> Result<ExitCode, Failure> {
         }
         let mut trials = Vec::new();
         for trial in trials_of(std::slice::from_ref(folder))? {
-            let (summary, answer) = ask(&query, &trial, arguments.allowance)?;
+            let (summary, answer) = ask(&query, &trial, arguments.allowance.into())?;
             trials.push(AskedTrial {
                 // Single trials stand beside each other whatever their seeds are.
                 seed: if are_paired_by_seed { summary.seed } else { 0 },

@@ -44,6 +44,26 @@ pub(crate) struct Allowance {
     max_memory: Option<Bytes>,
 }
 
+/// Memory and time that a query may take; without a query they mean nothing and are refused.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct QueryAllowance {
+    /// Processor time that the query may take before it is refused
+    #[arg(long, value_name = "TIME", default_value_t = CHECK_TIME, requires = "query")]
+    max_time: Time,
+    /// Memory that it may take, by default what the machine has free
+    #[arg(long, value_name = "SIZE", requires = "query")]
+    max_memory: Option<Bytes>,
+}
+
+impl From<QueryAllowance> for Allowance {
+    fn from(own: QueryAllowance) -> Allowance {
+        Allowance {
+            max_time: own.max_time,
+            max_memory: own.max_memory,
+        }
+    }
+}
+
 impl Allowance {
     /// Returns the limits of a check.
     pub(crate) fn limits(self) -> Limits {

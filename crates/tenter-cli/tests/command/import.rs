@@ -279,3 +279,13 @@ fn a_file_of_another_format_names_its_import() {
         workplace.words(line).expect_refusal(&[&hint]);
     }
 }
+
+/// The limits of a comparison belong to its query; without one nothing would be limited.
+#[test]
+fn limits_of_a_comparison_need_a_query() {
+    let workplace = Workplace::new("compare-limits");
+    for limit in ["--max-time 1s", "--max-memory 1GB"] {
+        let line = format!("compare one two {limit}");
+        workplace.words(&line).expect_refusal(&["--query"]);
+    }
+}
