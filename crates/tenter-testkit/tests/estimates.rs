@@ -145,19 +145,23 @@ fn estimates_are_right_within_a_factor_of_one_and_a_half() {
         .split_once(BEGIN)
         .expect("the page has a table of estimates");
     let (shown, after) = rest.split_once(END).expect("the table of estimates ends");
-    if std::env::var_os("UPDATE_EXPECTED").is_some() {
-        let page = format!("{before}{BEGIN}{}{END}{after}", table(&lines));
-        fs::write(&path, page).expect("docs/explain.md can be written");
-        return;
-    }
-    let misses: Vec<String> = lines.iter().flat_map(Line::misses).collect();
-    assert!(misses.is_empty(), "{}", misses.join("\n"));
     let stale = lines.iter().map(Line::fixed);
     let stale: Vec<String> = stale
         .filter(|line| !shown.contains(line.as_str()))
         .collect();
+    let is_current = stale.is_empty() && shown.lines().count() == lines.len() + 2;
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        // Measured memory differs from run to run, so a table that is right otherwise stays.
+        if !is_current {
+            let page = format!("{before}{BEGIN}{}{END}{after}", table(&lines));
+            fs::write(&path, page).expect("docs/explain.md can be written");
+        }
+        return;
+    }
+    let misses: Vec<String> = lines.iter().flat_map(Line::misses).collect();
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
     assert!(
-        stale.is_empty() && shown.lines().count() == lines.len() + 2,
+        is_current,
         "docs/explain.md is out of date, run with UPDATE_EXPECTED=1 and review; it lacks\n{}",
         stale.join("\n")
     );
