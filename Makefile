@@ -219,7 +219,7 @@ supply-chain: $(PYTHON)/installed ## Hold dependencies against advisories, licen
 	python3 tools/third_party_notices.py --check
 
 # Tests that write what they compare. Their order does not matter: none reads what another writes.
-WRITERS := closed_form estimates fidelity files pattern_pages sources ui
+WRITERS := closed_form estimates fidelity files homes pattern_pages sources ui
 GENERATED_FROM := $(TARGET)/schema.json
 generated: web/node_modules/.package-lock.json ## Write anew all that is generated: tables and texts of docs and tests, keys of Python, types of the page, notices
 	$(COMPILED)
