@@ -8,7 +8,6 @@ use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::own_file::open_own;
-use crate::read::read_manifest;
 use crate::trial_files::{MANIFEST_FILE, TRACE_FILE, own_files};
 
 /// Length and checksum of a file.
@@ -21,7 +20,8 @@ pub struct FileSum {
 }
 
 impl FileSum {
-    fn of(path: &Path) -> io::Result<FileSum> {
+    /// Reads a file, without following a link, and returns its sum.
+    pub(crate) fn of(path: &Path) -> io::Result<FileSum> {
         let mut file = open_own(path)?;
         let (mut sum, mut bytes) = (Hasher::new(), 0);
         let mut piece = vec![0; 1 << 16];
@@ -52,43 +52,4 @@ pub(crate) fn sums(folder: &Path) -> io::Result<BTreeMap<String, FileSum>> {
         sums.insert(name.into_owned(), FileSum::of(&path)?);
     }
     Ok(sums)
-}
-
-/// Result of checking a trial's files against their sums.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Soundness {
-    /// Files that are as they were written.
-    pub sound: usize,
-    /// Each damaged or missing file, with what is wrong; or the manifest, if it cannot be read.
-    pub damaged: Vec<String>,
-    /// True if there is nothing to check against: the trial has not ended, or an earlier version
-    /// ran it.
-    pub is_unknown: bool,
-}
-
-/// Checks a trial's files against the sums in its manifest.
-pub fn check_files(folder: &Path) -> Soundness {
-    let mut found = Soundness::default();
-    let manifest = match read_manifest(folder) {
-        Ok(manifest) => manifest,
-        Err(error) => {
-            found.damaged.push(error.to_string());
-            return found;
-        }
-    };
-    found.is_unknown = manifest.files.is_empty();
-    for (name, written) in &manifest.files {
-        match FileSum::of(&folder.join(name)) {
-            Ok(now) if now == *written => found.sound += 1,
-            Ok(now) if now.bytes != written.bytes => found.damaged.push(format!(
-                "{name} has {} bytes, and had {}",
-                now.bytes, written.bytes
-            )),
-            Ok(_) => found
-                .damaged
-                .push(format!("{name} has other bytes than were written")),
-            Err(error) => found.damaged.push(format!("{name}: {error}")),
-        }
-    }
-    found
 }

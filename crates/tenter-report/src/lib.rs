@@ -8,6 +8,7 @@ mod answers;
 mod asked;
 mod capture;
 mod chain;
+mod check;
 mod checkpoint;
 mod checksum;
 mod circuits;
@@ -64,8 +65,9 @@ pub use asked::{
     answer_table,
 };
 pub use chain::{Cause, Chain, Known, Link};
+pub use check::{Soundness, check_files};
 pub use checkpoint::recover_tables;
-pub use checksum::{FileSum, Soundness, check_files};
+pub use checksum::FileSum;
 pub use claim::{claim_free_folder, take_folder};
 pub use compare::{
     ComparisonGroup, NamedSummary, comparison_groups, comparison_rows, mixed_levels, remarks,

@@ -327,7 +327,7 @@ mod tests {
         for part in [
             "training: 4 ranks",
             "JCT",
-            "0.1100",
+            "110.000",
             "all-reduce, ring",
             "1 MiB",
             "4.00",

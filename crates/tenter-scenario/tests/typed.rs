@@ -28,7 +28,9 @@ fn folder() -> PathBuf {
 fn scenarios() -> Vec<(PathBuf, String)> {
     let files = fs::read_dir(folder()).expect("the folder is there");
     let files = files.map(|file| file.expect("it can be listed").path());
-    let mut files: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
+    let mut files: Vec<PathBuf> = files
+        .filter(|file| file.extension().is_some_and(|ending| ending == "yaml"))
+        .collect();
     files.sort();
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).expect("it is a text");

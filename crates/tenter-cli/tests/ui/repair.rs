@@ -1,4 +1,5 @@
-//! `tenter trials check` and `repair`: damaged files of trials, and ledgers that are gone or broken.
+//! `tenter trials check` and `repair`: damaged files of trials, and ledgers that are gone or
+//! broken.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,6 +9,8 @@ use serde_json::Value;
 
 use crate::SCENARIO;
 use crate::client::{Folder, Server, printed, tenter};
+
+type Damage = fn(&PathBuf);
 
 /// A workspace with one trial that has a note and a tag.
 fn with_trial(name: &str) -> (Folder, PathBuf) {
@@ -67,12 +70,12 @@ fn damaged_files_of_trials_are_found() {
 
 #[test]
 fn a_ledger_that_is_gone_or_broken_is_replaced_and_notes_survive() {
-    let damages: [(&str, fn(&PathBuf)); 4] = [
+    let damages: [(&str, Damage); 4] = [
         ("deleted", |ledger| {
-            fs::remove_file(ledger).expect("it is there")
+            fs::remove_file(ledger).expect("it is there");
         }),
         ("emptied", |ledger| {
-            fs::write(ledger, "").expect("it is there")
+            fs::write(ledger, "").expect("it is there");
         }),
         ("truncated", |ledger| {
             let bytes = fs::read(ledger).expect("it is there");

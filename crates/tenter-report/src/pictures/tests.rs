@@ -95,7 +95,7 @@ fn circuits_are_drawn_before_and_after() {
     let circuits = &groups[0];
     let titles: Vec<&str> = circuits.pictures.iter().map(|of| &*of.title).collect();
     assert!(
-        titles[0].starts_with("Before the first change, 0\u{a0}ns to"),
+        titles[0].starts_with("Before the first change, 0\u{a0}ms to"),
         "{titles:?}"
     );
     assert_eq!(titles[1], "After the last change, 220\u{a0}µs to 1\u{a0}ms");

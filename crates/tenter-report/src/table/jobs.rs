@@ -73,13 +73,13 @@ pub(super) fn section(job: &JobSummary) -> Section {
     }
     let end = match row.jct {
         Some(jct) => {
-            let ms = milliseconds(jct, decimals([Some(jct)]));
+            let jct = printed_time(jct);
             // The last flow of a load ends when the load is stopped, so this is not a job
             // completion time.
             if is_load_of_flows(job) {
-                format!(", last flow ended after {ms} ms")
+                format!(", last flow ended after {jct}")
             } else {
-                format!(", JCT {ms} ms")
+                format!(", JCT {jct}")
             }
         }
         None => ", not done".to_owned(),

@@ -47,7 +47,7 @@ pub fn carry_out_orders() -> io::Result<()> {
     Ok(())
 }
 
-/// What the other side wants of the trial that runs.
+/// Requests of the other side about the trial that runs.
 #[derive(Debug, Default)]
 struct Wishes {
     stop: AtomicBool,

@@ -30,8 +30,8 @@ pub(super) fn process() -> io::Result<()> {
     system_calls().map_err(io::Error::other)
 }
 
-/// Confines the calling thread, and those that it starts, to the folder, and the process to so many
-/// bytes of memory.
+/// Confines the calling thread, and those that it starts, to `folder`, and the process to `memory`
+/// bytes.
 pub(super) fn trial(folder: Option<&Path>, memory: Option<u64>) -> io::Result<()> {
     // The hard limit stays, so that the next trial may have more.
     let (_, hard) = nix::sys::resource::getrlimit(Resource::RLIMIT_DATA)?;

@@ -131,13 +131,11 @@ impl Workspace {
 
     fn change(&self, id: i64, text: &str, value: &str) -> Result<(), Error> {
         let rows = self.ledger().connection().execute(text, params![id, value]);
-        match rows.map_err(broken)? {
-            0 => Err(unknown(id)),
-            _ => {
-                self.is_edited.store(true, Ordering::Relaxed);
-                Ok(())
-            }
+        if rows.map_err(broken)? == 0 {
+            return Err(unknown(id));
         }
+        self.is_edited.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     fn text_of(&self, id: i64, query: &str) -> Result<String, Error> {

@@ -21,7 +21,7 @@ const PARTS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// Age at which the copy is renewed.
 const COPY_EVERY: Duration = Duration::from_secs(600);
 
-/// What a repair has found and done.
+/// Result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// New name of the damaged ledger; `None` if the ledger was sound or missing.
@@ -153,7 +153,7 @@ impl Workspace {
     }
 }
 
-/// What people have said of a trial.
+/// Name and note that people gave a trial.
 struct Told {
     id: i64,
     folder: String,
@@ -191,7 +191,7 @@ fn tags(old: &Connection, trial: i64) -> Vec<String> {
 fn set_aside(folder: &Path) -> io::Result<Option<PathBuf>> {
     let name = |number: u32, part: &str| format!("{LEDGER_FILE}.damaged-{number}{part}");
     let is_free = |number: &u32| folder.join(name(*number, "")).symlink_metadata().is_err();
-    let Some(number) = (1_u32..).find(is_free) else {
+    let Some(number) = (1..u32::MAX).find(is_free) else {
         return Ok(None);
     };
     let mut aside = None;
