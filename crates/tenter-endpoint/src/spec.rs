@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{
-    KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of, word_or,
+    Component, KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
+    word_or,
 };
 use tenter_engine::mix64;
 use tenter_net::headroom::PauseResponse;
@@ -244,7 +245,7 @@ fn before_pcie(pcie: &Option<Pcie>) -> Option<ReceiveBufferSpec> {
 /// problems at once.
 fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
     if nic.ultra_ethernet().is_some() {
-        return check_keys_of_roce(reader);
+        return check_keys_of_roce(nic, reader);
     }
     check_windows(nic, reader);
     check_answers(nic, reader);
@@ -276,10 +277,16 @@ const KEYS_OF_ROCE: [&str; 18] = [
 
 /// Refuses keys that belong to `RoCEv2` beside another transport, and removes their defaults from
 /// the resolved configuration.
-fn check_keys_of_roce(reader: &mut dyn Reader) -> bool {
+fn check_keys_of_roce(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
+    let (own, usual) = (
+        Component::written(nic),
+        Component::written(&NicSpec::default()),
+    );
+    let is_usual = |key: &str| own.iter().any(|of| of.0 == key && usual.contains(of));
     let mut holds = true;
     for key in KEYS_OF_ROCE {
-        if reader.was_given(key) {
+        // A scenario that a program has made has every key with its value.
+        if reader.was_given(key) && !is_usual(key) {
             let what = "means nothing with `transport: ultra-ethernet`, which has keys of its own";
             reader.refuse(key, what, "leave it out, or set `transport: roce`");
             holds = false;
