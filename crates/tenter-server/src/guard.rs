@@ -62,13 +62,17 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
             "the request comes from another site; open the page of this server",
         ));
     }
+    let changes = !matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
     if let Some(entry) = &app.entry {
         if let Some(welcome) = entry.welcome(request) {
             return Ok(Some(welcome));
         }
         match entry.role_of(headers) {
             Some(Role::Owner) => {}
-            Some(Role::Reader) if may_read(request) => {}
+            Some(Role::Reader) if !changes || is_question(request) => {}
             Some(Role::Reader) => {
                 return Err(forbidden(
                     "this address is for reading; ask the owner of the workspace for theirs",
@@ -83,10 +87,6 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
             }
         }
     }
-    let changes = !matches!(
-        *request.method(),
-        Method::GET | Method::HEAD | Method::OPTIONS
-    );
     // A form of another site can post without asking, but cannot send this content type.
     if changes && !is_json(headers) {
         return Err(ApiError::new(
@@ -100,17 +100,9 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
 /// Routes that take a body and change nothing.
 const QUESTIONS: [&str; 4] = ["check", "fabric", "mapping", "compare/measured"];
 
-/// True if a request changes nothing.
-fn may_read(request: &Request) -> bool {
-    let asks = |path: &str| {
-        let route = path.strip_prefix("/api/v1/");
-        route.is_some_and(|route| QUESTIONS.contains(&route))
-    };
-    match *request.method() {
-        Method::GET | Method::HEAD | Method::OPTIONS => true,
-        Method::POST => asks(request.uri().path()),
-        _ => false,
-    }
+fn is_question(request: &Request) -> bool {
+    let route = request.uri().path().strip_prefix("/api/v1/");
+    *request.method() == Method::POST && route.is_some_and(|route| QUESTIONS.contains(&route))
 }
 
 fn forbidden(message: &str) -> ApiError {

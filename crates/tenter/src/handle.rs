@@ -143,7 +143,7 @@ impl Drop for RunHandle {
 }
 
 /// Returns the message with which a thread panicked.
-fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
     // A `panic!` without arguments carries a `&str`, one with arguments a `String`.
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -28,7 +28,7 @@ fn exported(folder: &Folder) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// What the trial is in the ledger: one row, with its note and its tag.
+/// Checks that the ledger has the trial, with its note and its tag.
 fn has_note_and_tag(folder: &Folder) {
     let note = printed(folder, &["trials", "note", "mine"]);
     assert_eq!(note, "what was learned\n");

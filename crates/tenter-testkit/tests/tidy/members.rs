@@ -5,7 +5,7 @@ use crate::repository::{File, Repository};
 
 /// A kind of member: one `enum` that lists them, one folder with one file per member.
 struct Kind {
-    /// What begins the list in the folder's module file: an `enum`, or a macro.
+    /// Text that begins the list in the folder's module file: an `enum`, or a macro.
     list: &'static str,
     /// What its pages are called after.
     page_prefix: &'static str,
@@ -86,7 +86,7 @@ pub(crate) fn incomplete(repository: &Repository) -> Vec<String> {
     findings
 }
 
-/// What one member lacks; `name` is its word, or its variant with dashes.
+/// Lists the parts that one member lacks; `name` is its word, or its variant with dashes.
 fn lacks(repository: &Repository, kind: &Kind, name: &str, variant: &str) -> Vec<String> {
     let member = snake(variant);
     let path = format!("{}{member}.rs", kind.folder);

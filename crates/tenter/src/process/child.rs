@@ -12,6 +12,8 @@ use tenter_record::{Control, SampleRow, SinkError, Summary};
 
 use super::confine;
 use super::message::{Asked, Told};
+use crate::Error;
+use crate::handle::message_of;
 use crate::observer::{Observer, Running};
 use crate::sweep::{TrialAnswer, TrialOrder};
 
@@ -66,12 +68,7 @@ fn answer(order: &TrialOrder, threads: u16, asked: &Wishes) -> TrialAnswer {
         order.carry_out(threads, &mut teller)
     };
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        TrialAnswer::failed(format!(
-            "internal error: {}; please report the scenario with its seed as a defect",
-            text.unwrap_or_default()
-        ))
+        TrialAnswer::failed(Error::Internal(message_of(&*panic)).to_string())
     })
 }
 

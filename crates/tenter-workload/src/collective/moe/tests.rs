@@ -1,4 +1,4 @@
-//! What dispatch and combination move, by hand and by conservation.
+//! Tests of the bytes that dispatch and combination move, by hand and by conservation.
 
 use std::collections::BTreeMap;
 
