@@ -13,7 +13,7 @@ PYTHON := $(TARGET)/python
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-BUILD = $(CARGO) build --release -p tenter-cli
+BUILD = $(CARGO) build --release -p tenter-app
 build: ## Build the release binary, target/release/tenter
 	$(BUILD)
 
@@ -42,7 +42,7 @@ checks: format python workflows supply-chain unit lint doctests fuzz determinism
 
 # The rest is compiled for release, and takes longer than all of `test`. Tests have all of their random cases here.
 .PHONY: complete long
-complete: BUILD = $(CARGO) build --release -p tenter-cli -p tenter-python --bin tenter
+complete: BUILD = $(CARGO) build --release -p tenter-app -p tenter-python --bin tenter
 complete: export TENTER_RELEASE = $(TENTER)
 # Its parts share folders and packages: give it no `-j`.
 complete: package rustdoc build long determinism studies package-python notebooks site-browser
@@ -61,7 +61,7 @@ test-all: ## Run `test` with all random cases, and what is tested before a relea
 	TENTER_TEST_CASES=all $(MAKE) test
 	$(MAKE) complete
 
-# The crates that have changed since BASE, and those of CRATE="tenter-net tenter-sim", with the features of `test`.
+# The crates that have changed since BASE, and those of CRATE="tenter-fabric tenter-sim", with the features of `test`.
 BASE ?= HEAD~1
 quick: ## Check a change to a crate or two: format, rules, lints and tests of what has changed (BASE=HEAD~1) and of CRATE=…
 	$(CARGO) fmt --all --check
@@ -250,7 +250,7 @@ tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 	@touch $@
 
 # The page of `tenter ui`, which the next build of the command has in it.
-PAGE := crates/tenter-server/page/index.html
+PAGE := crates/tenter-app/page/index.html
 page: $(PAGE) ## Build the page of `tenter ui` (needs Node.js); the next build of the command has it in it
 
 $(PAGE): web/node_modules/.package-lock.json web/index.html web/vite.config.ts $(shell find web/src -type f 2>/dev/null)
@@ -279,4 +279,4 @@ bench-instructions: ## Count instructions per packet-hop; needs valgrind
 
 clean: ## Remove build output and trials
 	$(CARGO) clean
-	rm -rf trials tests/browser/node_modules web/node_modules crates/tenter-server/page
+	rm -rf trials tests/browser/node_modules web/node_modules crates/tenter-app/page

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # They have all features of dependencies that any member asks for, those of its tests included.
-CARRIERS = ("tenter-python", "tenter-scenario")
+CARRIERS = ("tenter-python", "tenter")
 # Its tests run what other crates are made of: they are run where they are named.
 RULES = ("tenter-testkit", "tidy")
 

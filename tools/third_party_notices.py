@@ -1,6 +1,6 @@
 """Write the notices of the crates that the `tenter` binary contains.
 
-    python3 tools/third_party_notices.py           writes crates/tenter-cli/THIRD-PARTY.txt
+    python3 tools/third_party_notices.py           writes crates/tenter-app/THIRD-PARTY.txt
     python3 tools/third_party_notices.py --check   fails where the file is out of date
 
 The crates are those that the command links on any platform, without what only builds and tests
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTICES = ROOT / "crates" / "tenter-cli" / "THIRD-PARTY.txt"
-LINKED = ("tenter-cli", "tenter-python")
+NOTICES = ROOT / "crates" / "tenter-app" / "THIRD-PARTY.txt"
+LINKED = ("tenter-app", "tenter-python")
 
 # Of several licences to choose from, the first of these that is offered.
 PREFERRED = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "CC0-1.0", "MPL-2.0"]

@@ -19,7 +19,7 @@ function notices(): Plugin {
 export default defineConfig({
   plugins: [react(), notices()],
   build: {
-    outDir: "../crates/tenter-server/page",
+    outDir: "../crates/tenter-app/page",
     emptyOutDir: true,
     chunkSizeWarningLimit: 1024,
     assetsInlineLimit: 0,

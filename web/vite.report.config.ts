@@ -22,7 +22,7 @@ export default defineConfig({
   plugins: [react(), beside()],
   define: { "process.env.NODE_ENV": '"production"' },
   build: {
-    outDir: process.env["REPORT_OUT"] ?? "../crates/tenter-server/src/report",
+    outDir: process.env["REPORT_OUT"] ?? "../crates/tenter-app/src/server/report",
     emptyOutDir: false,
     target: "es2022",
     lib: { entry: "src/report.tsx", formats: ["iife"], name: "report", fileName: () => "report.gen.js", cssFileName: "report.gen" },

@@ -4,8 +4,8 @@
 //! An entropy value changes the hash by which switches choose among links, at every hop. Senders
 //! learn about a path from the answers to its packets, and from trims, losses and timeouts.
 
-use tenter_config::{Words, choice};
-use tenter_units::Instant;
+use tenter_language::config::{Words, choice};
+use tenter_language::units::Instant;
 
 mod bitmap;
 mod mixed;

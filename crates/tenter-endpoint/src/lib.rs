@@ -7,8 +7,8 @@
 //! [`congestion_control`] slow senders down.
 //!
 //! Like a switch, a NIC knows no engine: the driver passes it each event with its instant, and the
-//! NIC puts its packets onto a [`Medium`](tenter_net::Medium). At equal times the driver serves it
-//! in the order *departures, arrivals, timers*.
+//! NIC puts its packets onto a [`Medium`](tenter_fabric::net::Medium). At equal times the driver
+//! serves it in the order *departures, arrivals, timers*.
 
 mod addresses;
 pub mod congestion_control;

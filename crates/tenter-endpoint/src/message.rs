@@ -1,6 +1,6 @@
 //! Message and packet sizes: how a NIC cuts a work request.
 
-use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
+use tenter_fabric::net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 
 /// Sizes by which a NIC cuts work requests into messages and packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

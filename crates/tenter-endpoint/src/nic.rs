@@ -14,12 +14,12 @@ mod multi_plane;
 pub(crate) mod port;
 pub(crate) mod run;
 
-use tenter_net::{
+use tenter_fabric::net::{
     LaneBuffer, LaneCredit, Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter,
     Visitor, WireLosses,
 };
-use tenter_topology::HostId;
-use tenter_units::{ById, Instant, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{ById, Instant, Time};
 
 use crate::reactions::Reactions;
 use crate::receive::{Delivery, Latencies};

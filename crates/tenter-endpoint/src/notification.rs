@@ -1,7 +1,7 @@
 //! Congestion notifications from receivers to senders whose packets were marked.
 
-use tenter_config::choice;
-use tenter_units::Time;
+use tenter_language::config::choice;
+use tenter_language::units::Time;
 
 /// Scope within which notifications are limited. The `InfiniBand` Architecture Specification, Annex
 /// A17, leaves it to the device.

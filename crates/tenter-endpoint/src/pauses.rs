@@ -2,8 +2,8 @@
 
 mod steady;
 
-use tenter_net::{CLASSES, PauseRecord};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{CLASSES, PauseRecord};
+use tenter_language::units::{Instant, Time};
 
 use crate::reactions::Reactions;
 

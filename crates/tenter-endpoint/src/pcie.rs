@@ -6,9 +6,11 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, Value as _, component};
-use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_units::{Bytes, Rate, SerialisationTime, Time};
+use tenter_fabric::net::{
+    DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES, WIRE_OVERHEAD_BYTES,
+};
+use tenter_language::config::{Reader, Value as _, component};
+use tenter_language::units::{Bytes, Rate, SerialisationTime, Time};
 
 component! {
     /// PCIe between the NIC and host memory.
@@ -186,8 +188,8 @@ impl Dma {
 
 #[cfg(test)]
 mod tests {
-    use tenter_topology::HostId;
-    use tenter_units::Instant;
+    use tenter_fabric::topology::HostId;
+    use tenter_language::units::Instant;
 
     use super::*;
 

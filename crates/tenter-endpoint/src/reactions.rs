@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{Cause, SENT_UNIT_PS, Signal};
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{Cause, SENT_UNIT_PS, Signal};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 /// Resolution: each doubling of a time is divided into this many steps.
 const STEPS: u32 = 64;

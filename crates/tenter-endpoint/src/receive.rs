@@ -3,9 +3,9 @@
 mod steady;
 
 pub use steady::Latencies;
-use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 /// Destination for a receive queue pair's acknowledgements and NAKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, component};
 use tenter_engine::Ring;
-use tenter_net::Packet;
-use tenter_units::{Bytes, Instant, Rate, SerialisationTime, Time};
+use tenter_fabric::net::Packet;
+use tenter_language::config::{Reader, component};
+use tenter_language::units::{Bytes, Instant, Rate, SerialisationTime, Time};
 
 use crate::pcie::Dma;
 

@@ -7,10 +7,10 @@
 
 use std::sync::Arc;
 
-use tenter_config::{Reader, component};
 use tenter_engine::mix64;
-use tenter_net::load_balancing::{InOrderNics, LoadBalancing};
-use tenter_units::Time;
+use tenter_fabric::net::load_balancing::{InOrderNics, LoadBalancing};
+use tenter_language::config::{Reader, component};
+use tenter_language::units::Time;
 
 use crate::entropy::{EntropyKind, VALUES_MAX, no_power_of_two};
 

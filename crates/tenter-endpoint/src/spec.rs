@@ -2,14 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{
+use tenter_engine::mix64;
+use tenter_fabric::net::headroom::PauseResponse;
+use tenter_fabric::net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
+use tenter_language::config::{
     Component, KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
     word_or,
 };
-use tenter_engine::mix64;
-use tenter_net::headroom::PauseResponse;
-use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
-use tenter_units::{Bytes, Rate, Time};
+use tenter_language::units::{Bytes, Rate, Time};
 
 use crate::congestion_control::{Answers, CongestionControl};
 use crate::loss_recovery::{LossRecovery, SelectiveRepeat};

@@ -5,8 +5,8 @@ mod steady;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tenter_net::SendSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::Instant;
 
 /// Deadlines with their queue pairs, ordered by both.
 ///
@@ -73,7 +73,7 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Instant;
+    use tenter_language::units::Instant;
 
     use super::{SendSlot, Timers};
 

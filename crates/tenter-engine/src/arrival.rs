@@ -1,6 +1,6 @@
 //! The trait of items that travel between nodes.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 /// An item that arrives at a node at an instant.
 pub trait Arrival: Copy + Send + 'static {

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::home::LocalNode;
 
@@ -273,7 +273,7 @@ impl Calendar {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Instant;
+    use tenter_language::units::Instant;
 
     use super::{BUCKETS, Calendar};
     use crate::home::LocalNode;

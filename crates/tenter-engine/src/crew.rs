@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::arrival::Arrival;
 use crate::lane::{Lane, Nodes, Outgoing, Peers};

@@ -1,6 +1,6 @@
 //! A node's arrivals in one calendar bucket, and the order in which they are served.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::arrival::Arrival;
 use crate::prefetch::{prefetch_at, values_per_line};

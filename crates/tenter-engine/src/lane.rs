@@ -5,7 +5,7 @@ mod leap;
 
 use std::collections::BTreeMap;
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::arrival::Arrival;
 use crate::calendar::Calendar;

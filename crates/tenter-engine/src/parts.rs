@@ -1,6 +1,6 @@
 //! The window loop's arguments and result: partitions, windows, and the control that ends a run.
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use crate::lane::{Lane, Nodes};
 

@@ -1,6 +1,6 @@
 //! The window loop, on one thread or several.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::arrival::Arrival;
 use crate::crew;

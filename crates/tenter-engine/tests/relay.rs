@@ -6,7 +6,7 @@ use tenter_engine::{
     Arrival, Control, EventList, Home, LaneBuilder, LaneLayout, LocalNode, Nodes, Output, Pace,
     Part, RunOutcome, Visit, Windows, mix64, run_windowed,
 };
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 /// More than a word of the calendar has, on each of two threads; a prime, so that each input has
 /// one sender.

@@ -1,6 +1,6 @@
 //! Reader for collective algorithms in any supported format.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::collective;
 
 use crate::algorithm::{ReadAlgorithm, of_program};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::content::{Buffered, Content, unreadable};
 use crate::error::{ImportError, Place};

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use tenter_notation::diagnostics::{Location, Problems, printable, quote};
-use tenter_notation::tree::{Entry, Node, Value};
-use tenter_units::suggestion;
+use tenter_language::notation::diagnostics::{Location, Problems, printable, quote};
+use tenter_language::notation::tree::{Entry, Node, Value};
+use tenter_language::units::suggestion;
 
 /// An object's position: its table, and its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::error::{ImportError, Place};
 

@@ -1,6 +1,6 @@
 //! Exact conversion of decimal numbers to picoseconds.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Reads a decimal number in units worth 10^`places` picoseconds: 12 places for seconds, 6 for
 /// microseconds.

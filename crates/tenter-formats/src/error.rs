@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tenter_notation::decode::split_remedy;
+use tenter_language::notation::decode::split_remedy;
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use tenter_notation::emit;
+use tenter_language::notation::emit;
 
 /// Keys for `fabric.switch` made from another configuration, with warnings about the rest.
 #[derive(Clone, Debug, PartialEq)]

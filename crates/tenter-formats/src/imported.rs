@@ -1,6 +1,6 @@
 //! Files that an importer turns into an operation graph, and the graph.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::graph::Graph;
 
 use crate::content::{Content, Form};

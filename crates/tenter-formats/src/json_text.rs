@@ -1,7 +1,7 @@
 //! JSON files that are parsed into a tree, within limits.
 
 use serde_json::Value;
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::error::{ImportError, Place};
 

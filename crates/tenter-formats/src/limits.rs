@@ -1,6 +1,6 @@
 //! Limits that no file may exceed.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::error::{ImportError, Place};
 

@@ -12,7 +12,7 @@
 
 use std::fmt::Write as _;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::error::{ImportError, Place};
 use crate::limits;

@@ -4,7 +4,7 @@
 //! between them. Shares are percent in files from HPCC's simulation, and fractions in Homa's. Lines
 //! with `#`, and a first line that begins with a letter, are comments.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use super::matrix::{fields, numbered};
 use crate::error::{ImportError, Place};

@@ -11,13 +11,13 @@ mod ports;
 
 use std::cell::RefCell;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::config_db::ConfigDb;
 use crate::fragment::{Fragment, Part, word};
 use crate::limits;
-use tenter_notation::diagnostics::{Diagnostics, Problems, Source, printable, quote};
-use tenter_notation::yaml;
+use tenter_language::notation::diagnostics::{Diagnostics, Problems, Source, printable, quote};
+use tenter_language::notation::yaml;
 
 use input::Import;
 use ports::PORT;

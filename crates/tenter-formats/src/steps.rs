@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use super::matrix::numbered;
 use crate::error::{ImportError, Place};

@@ -1,6 +1,6 @@
 //! Builder for an operation graph that charges ranks and memory to a budget.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::graph::{Collectives, Graph, GraphBuilder, RankBuilder};
 
 use crate::error::{ImportError, Place};

@@ -4,9 +4,9 @@
 
 mod write;
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::error::{ImportError, Place};
 use crate::fabric::FabricText;

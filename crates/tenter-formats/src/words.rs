@@ -1,7 +1,7 @@
 //! Parsing for words in a line, with errors that quote them.
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::Time;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::Time;
 
 use crate::decimal;
 use crate::error::{ImportError, Place};

@@ -16,7 +16,7 @@ use tenter_formats::{
     Content, Form, ImportError, RankFiles, Source, aicb, chakra, flow_list, goal, graph_file,
     pytorch_et, simai,
 };
-use tenter_units::{Budget, Bytes, Limits};
+use tenter_language::units::{Budget, Bytes, Limits};
 use tenter_workload::spec::{FlowReading, PytorchEtSpec, StartUnit, TraceReading};
 
 use readings::{aicb_spec, calls, simai_spec};

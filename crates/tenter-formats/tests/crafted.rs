@@ -18,8 +18,8 @@ use tenter_formats::{
     ImportError, Imported, ReadAlgorithm, Source, aicb, chakra, flight_recorder, flow_list, goal,
     graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, ns3_topology, simai,
 };
+use tenter_language::units::{Budget, Rate};
 use tenter_testkit::{ProcessorTime, cases};
-use tenter_units::{Budget, Rate};
 use tenter_workload::spec::{
     FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, StartUnit, TraceReading, Waits,
 };

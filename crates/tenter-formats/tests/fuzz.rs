@@ -20,8 +20,8 @@ use tenter_formats::{
     goal, graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, netbox, ns3_topology,
     pytorch_et, read_algorithm, simai, steps, topo,
 };
+use tenter_language::units::{Budget, Rate};
 use tenter_testkit::ProcessorTime;
-use tenter_units::{Budget, Rate};
 use tenter_workload::graph::Graph;
 use tenter_workload::spec::{
     AicbSpec, FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, PytorchEtSpec,

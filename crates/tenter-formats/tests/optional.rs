@@ -10,7 +10,7 @@ use tenter_formats::{
     ImportError, Imported, Source, aicb, chakra, flight_recorder, flow_list, goal, infragraph,
     kineto, nccl_log, nccl_topo, netbox, ns3_topology, pytorch_et, simai, topo,
 };
-use tenter_units::{Budget, Limits, Rate};
+use tenter_language::units::{Budget, Limits, Rate};
 use tenter_workload::spec::{
     FlightRecorderSpec, FlowReading, Gaps, KinetoSpec, NcclLogSpec, PytorchEtSpec, StartUnit,
     TraceReading, Waits,

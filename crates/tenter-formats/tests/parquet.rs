@@ -3,7 +3,7 @@
 mod columnar;
 
 use tenter_formats::flow_list;
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::spec::FlowReading;
 
 #[test]

@@ -15,7 +15,7 @@ use tenter_formats::{
     Imported, Source, aicb, chakra, flow_list, goal, graph_file, infragraph, kineto, nccl_topo,
     pytorch_et, read_algorithm, simai, topo,
 };
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind, read_program, write_program};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{

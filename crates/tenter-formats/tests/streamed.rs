@@ -9,7 +9,7 @@ use cap::Cap;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tenter_formats::{Content, ImportError, Imported, RankFiles, chakra, goal};
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::spec::TraceReading;
 
 #[global_allocator]

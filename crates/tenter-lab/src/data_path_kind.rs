@@ -1,7 +1,7 @@
 //! Kinds of data paths between the hosts of a lab.
 
 use serde::{Deserialize, Serialize};
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 /// Means by which data gets from host to host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tenter_scenario::Diagnostics;
+use tenter::resolve::Diagnostics;
 use tenter_sim::SimulationError;
 
 use crate::control::{ChannelError, SecretError};

@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use tenter_config::{Reader, component};
-use tenter_scenario::{Format, read_document};
-use tenter_units::{Bytes, Rate, Time};
+use tenter::resolve::{Format, read_document};
+use tenter_language::config::{Reader, component};
+use tenter_language::units::{Bytes, Rate, Time};
 
 use crate::data_path_kind::DataPathKind;
 use crate::error::LabError;

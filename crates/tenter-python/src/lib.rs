@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 /// Runs the command with these arguments, the name of the program first, and gives its exit code.
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
-    py.detach(|| tenter_cli::run(arguments.into_iter().map(Into::into)))
+    py.detach(|| tenter_app::command::run(arguments.into_iter().map(Into::into)))
 }
 
 /// The JSON Schema of scenarios.

@@ -1,8 +1,8 @@
 //! Errors: why a plan cannot be run, or a run cannot be finished.
 
-use tenter_net::PullTarget;
-use tenter_record::SinkError;
-use tenter_topology::RoutingError;
+use tenter_fabric::net::PullTarget;
+use tenter_fabric::topology::RoutingError;
+use tenter_results::SinkError;
 use tenter_workload::WorkloadError;
 
 use crate::flow_level::FlowLevelRefusal;

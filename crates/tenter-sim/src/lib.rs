@@ -9,13 +9,15 @@
 //! sync points (*edges* in the code), so both must give the same [digest].
 //!
 //! **Architecture invariant.** Nothing here reads a file, a clock or the environment; records leave
-//! through the caller's [`Sink`](tenter_record::Sink), and the caller measures wall time.
+//! through the caller's [`Sink`](tenter_results::Sink), and the caller measures wall time.
 //!
-//! [digest]: tenter_record::Digest
+//! [digest]: tenter_results::Digest
 
 mod error;
 mod flow_level;
+pub mod fluid;
 mod network;
+pub mod plan;
 pub mod real_time;
 mod results;
 mod run;

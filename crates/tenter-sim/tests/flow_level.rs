@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_plan::{Fidelity, Plan};
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_sim::plan::{Fidelity, Plan};
 use tenter_sim::{Options, Outcome, run};
 
 fn plan(text: &str, settings: &[&str]) -> Plan {

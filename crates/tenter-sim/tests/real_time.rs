@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{Packet, PacketKind};
-use tenter_plan::Plan;
-use tenter_record::{EngineKind, FlowRow, MemorySink, Notes};
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_fabric::net::{Packet, PacketKind};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
+use tenter_results::{EngineKind, FlowRow, MemorySink, Notes};
+use tenter_sim::plan::Plan;
 use tenter_sim::real_time::{Departure, HostCounts, RealBooks, RealEnd, RealHost};
 use tenter_sim::{Options, SimulationError, run};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 
 const JOB: JobId = JobId::new(0);

@@ -2,11 +2,11 @@
 
 #![allow(missing_docs, reason = "tests")]
 
-use tenter_plan::{Fidelity, Plan};
-use tenter_record::{
+use tenter::resolve::{Format, load};
+use tenter_results::{
     CollectiveRow, Control, FlowRow, Progress, SampleRow, Sink, SinkError, StopKind,
 };
-use tenter_scenario::{Format, load};
+use tenter_sim::plan::{Fidelity, Plan};
 use tenter_sim::{FlowDriver, Options, Outcome, Simulation, run};
 
 fn plan(text: &str, settings: &[&str]) -> Plan {

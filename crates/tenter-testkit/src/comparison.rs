@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use tenter_plan::Plan;
 use tenter_sim::Outcome;
+use tenter_sim::plan::Plan;
 
 use crate::engine::{Engine, Trial};
 use crate::random::RandomScenario;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tenter_net::{Event, EventKind, PacketKind};
-use tenter_record::Digest;
+use tenter_fabric::net::{Event, EventKind, PacketKind};
+use tenter_fabric::topology::{NodeId, Topology};
+use tenter_language::units::Time;
+use tenter_results::Digest;
 use tenter_sim::Watcher;
-use tenter_topology::{NodeId, Topology};
-use tenter_units::Time;
 
 /// One of the two runs: a function that builds it with the probe as its watcher and runs it to its
 /// end. The finder calls it twice. A run that fails on the way is compared as far as it came.

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tenter_engine::Stream;
-use tenter_net::Event;
-use tenter_plan::Plan;
-use tenter_record::MemorySink;
+use tenter_fabric::net::Event;
+use tenter_language::units::Time;
+use tenter_results::MemorySink;
+use tenter_sim::plan::Plan;
 use tenter_sim::{
     AnySimulation, Driver, Options, Outcome, Simulation, SimulationError, Watcher, build,
 };
-use tenter_units::Time;
 
 use crate::reference::ReferenceDriver;
 

@@ -30,8 +30,8 @@ mod transfers;
 mod ultra_ethernet;
 mod workload;
 
-use tenter_plan::Plan;
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_sim::plan::Plan;
 
 use draw::Draw;
 
@@ -156,19 +156,19 @@ mod tests {
     use tenter_endpoint::congestion_control::CongestionControl;
     use tenter_endpoint::loss_recovery::LossRecovery;
     use tenter_endpoint::{DmaRates, EntropyKind, Interleave, LimitedBy};
-    use tenter_net::headroom::PauseResponse;
-    use tenter_net::impairment::TesterAction;
-    use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
-    use tenter_net::load_balancing::{ByDestination, LoadBalancing};
-    use tenter_net::{
+    use tenter_fabric::net::headroom::PauseResponse;
+    use tenter_fabric::net::impairment::TesterAction;
+    use tenter_fabric::net::input_queued::{InputQueuedSpec, InputQueues};
+    use tenter_fabric::net::load_balancing::{ByDestination, LoadBalancing};
+    use tenter_fabric::net::{
         ClassSpec, Forwarding, Headroom, Limit, LosslessSpec, MarkAt, PfcTrigger, PlaceOfSignals,
         PoolScope, Scheduling, SignalMode, UNLIMITED_POOL,
     };
-    use tenter_plan::{
+    use tenter_fabric::topology::TopologySpec;
+    use tenter_language::units::Time;
+    use tenter_sim::plan::{
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
-    use tenter_topology::TopologySpec;
-    use tenter_units::Time;
     use tenter_workload::Traffic;
     use tenter_workload::collective::{AllReduceHalvingDoubling, CollectiveKind, Distances};
 

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tenter_engine::{Control, Home, LocalNode, Output, RunOutcome};
-use tenter_net::{Event, Medium, Packet};
-use tenter_plan::Plan;
+use tenter_fabric::net::{Event, Medium, Packet};
+use tenter_language::units::Instant;
+use tenter_sim::plan::Plan;
 use tenter_sim::{
     Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError,
     Unwatched, Watcher, fabric,
 };
-use tenter_units::Instant;
 
 /// Advances time in the most obvious way: it takes the next event of the whole network, again and
 /// again.

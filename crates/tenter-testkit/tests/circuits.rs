@@ -1,10 +1,10 @@
 //! Circuits that change under load, again and again: nothing is lost that is not counted, and where
 //! they are drained beneath lossless classes nothing is lost at all.
 
-use tenter_plan::{OnChange, Plan};
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_language::units::Time;
+use tenter_sim::plan::{OnChange, Plan};
 use tenter_testkit::{Engine, Trial, random_changes};
-use tenter_units::Time;
 
 /// Changes of circuits in each trial.
 const CHANGES: u64 = 10_000;

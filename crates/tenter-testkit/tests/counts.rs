@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::{CollectiveRow, FlowRow, NoteCode, PortRow, QueueRow, SampleRow};
+use tenter_language::units::Time;
+use tenter_results::{CollectiveRow, FlowRow, NoteCode, PortRow, QueueRow, SampleRow};
 use tenter_testkit::{Engine, RandomScenario, Trial, random_scenario, replay_command};
-use tenter_units::Time;
 
 const SCENARIOS: u64 = 500;
 

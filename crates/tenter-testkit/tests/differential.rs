@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use tenter_net::{ClassSpec, Headroom};
-use tenter_plan::{OnChange, Plan};
-use tenter_record::{NoteCode, PortRow, Summary};
+use tenter_fabric::net::{ClassSpec, Headroom};
+use tenter_results::{NoteCode, PortRow, Summary};
+use tenter_sim::plan::{OnChange, Plan};
 use tenter_testkit::{Engine, RandomScenario, Trial, compare, random_scenario};
 
 /// How many scenarios there are; their seeds are counted from 0.

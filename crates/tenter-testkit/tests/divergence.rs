@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-use tenter_net::{Event, EventKind};
-use tenter_plan::Plan;
+use tenter_fabric::net::{Event, EventKind};
+use tenter_language::units::Time;
 use tenter_sim::Watcher;
+use tenter_sim::plan::Plan;
 use tenter_testkit::{Engine, Probe, first_divergence, random_scenario};
-use tenter_units::Time;
 
 /// Takes down every event.
 #[derive(Clone, Debug, Default)]

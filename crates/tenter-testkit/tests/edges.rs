@@ -1,12 +1,12 @@
 //! At an edge everything before that instant has happened and nothing at it, on every engine: here
 //! departures, arrivals and samples fall on the very same instants.
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_plan::{Plan, SIMULATED_MAX};
-use tenter_record::SampleRow;
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_language::units::Time;
+use tenter_results::SampleRow;
+use tenter_sim::plan::{Plan, SIMULATED_MAX};
 use tenter_testkit::Engine;
-use tenter_units::Time;
 
 /// A first-and-only packet of 4,096 bytes: 62 bytes of headers and 16 of the RDMA extended header.
 const FRAME_BYTES: u64 = 4_174;

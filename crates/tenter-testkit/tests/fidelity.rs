@@ -9,12 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use tenter::explain::known_error;
 use tenter::{
     FidelityClass, FidelityRow, KnownError, LevelErrors, Scenario, compare_levels, corpus_scenario,
     fidelity_csv, fidelity_rows,
 };
-use tenter_explain::known_error;
-use tenter_record::NoteCode;
+use tenter_results::NoteCode;
 
 /// Scenarios of the corpus that the table is measured on: those with the seeds from 1.
 const SCENARIOS: u64 = 200;
@@ -105,7 +105,7 @@ fn the_table_of_errors_is_that_of_the_corpus() {
     errors.retain(|(class, _)| class.load != "mix");
     let rows = fidelity_rows(&errors);
     expect(
-        "crates/tenter-explain/src/fidelity.csv",
+        "crates/tenter/src/explain/fidelity.csv",
         &fidelity_csv(&rows),
         None,
     );

@@ -1,12 +1,12 @@
 //! No run is faster than the ideal time of its explanation, on random small scenarios.
 
+use tenter::explain::explain;
+use tenter::resolve::{Format, load};
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_explain::explain;
-use tenter_scenario::{Format, load};
+use tenter_language::units::Budget;
+use tenter_language::units::Time;
 use tenter_sim::{Options, run};
 use tenter_testkit::random_scenario;
-use tenter_units::Budget;
-use tenter_units::Time;
 
 #[test]
 fn no_run_is_faster_than_its_ideal_time() {

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use tenter_explain::idle_settings;
-use tenter_plan::Plan;
-use tenter_record::Digest;
-use tenter_scenario::{Format, Loaded, load, load_without};
+use tenter::explain::idle_settings;
+use tenter::resolve::{Format, Loaded, load, load_without};
+use tenter_language::units::Budget;
+use tenter_results::Digest;
 use tenter_sim::Outcome;
+use tenter_sim::plan::Plan;
 use tenter_testkit::{Engine, Trial, random_scenario};
-use tenter_units::Budget;
 
 const SCENARIOS: u64 = 150;
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
 use tenter_testkit::{Engine, Trial, compare_plan, random_planes};
 
 /// What happened in random scenarios.

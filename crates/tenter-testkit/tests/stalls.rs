@@ -1,8 +1,8 @@
 //! A job that can never be done ends the run and says why, whatever background load goes on: at the
 //! same instant on every engine.
 
-use tenter_plan::Plan;
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_sim::plan::Plan;
 use tenter_testkit::Engine;
 
 /// Longer than any of these runs, and far from the longest that is simulated.

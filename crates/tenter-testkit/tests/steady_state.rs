@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use tenter_plan::{Plan, SteadyState};
-use tenter_record::{FlowRow, Progress};
+use tenter_results::{FlowRow, Progress};
+use tenter_sim::plan::{Plan, SteadyState};
 use tenter_testkit::{
     Engine, RandomScenario, Trial, cases, difference, random_rings, random_scenario,
     random_transfers,
@@ -175,7 +175,7 @@ fn a_long_ring_jumps_over_nearly_all_its_steps() {
     let text = "fabric: {kind: single-switch, hosts: 24, rate: 400Gbps}\n\
         jobs: [{name: a, ranks: 24, collectives: [{collective: all-reduce, algorithm: ring, \
         size: 192MiB}]}]\nengine: {steady_state: jump}\nobserve: {samples: false}\n";
-    let loaded = tenter_scenario::load(text, "ring.yaml", tenter_scenario::Format::Yaml, &[], None);
+    let loaded = tenter::resolve::load(text, "ring.yaml", tenter::resolve::Format::Yaml, &[], None);
     let plan = loaded.expect("a scenario").plan;
     let mut seen = Seen::default();
     assert_eq!(change(&plan, true, &mut seen), None);

@@ -1,9 +1,9 @@
 //! Circuits that follow what jobs send.
 
-use tenter_plan::Plan;
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_language::units::Time;
+use tenter_sim::plan::Plan;
 use tenter_testkit::{Engine, Trial};
-use tenter_units::Time;
 
 /// A tree of four pods with half the links to the cores, and two jobs whose hosts each send
 /// to the next pod and back; the second starts when the first has long ended.

@@ -1,9 +1,9 @@
 //! Random scenarios as typed values: written in every notation and read again they are the same,
 //! and they resolve to the same plan. Plans have the links and the lookahead of the rest of them.
 
-use tenter_scenario::{Format, Input, load, load_overlaid, load_typed, spec};
+use tenter::resolve::{Format, Input, load, load_overlaid, load_typed, spec};
+use tenter_language::units::Budget;
 use tenter_testkit::random_scenario;
-use tenter_units::Budget;
 
 fn none(_: &str) -> Result<tenter_formats::Content<'static>, String> {
     Err("there are none".to_owned())

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use tenter_scenario::{Format, load, load_beside};
+use tenter::resolve::{Format, load, load_beside};
+use tenter_language::units::Budget;
 use tenter_testkit::{Engine, compare, random_ultra_ethernet};
-use tenter_units::Budget;
 
 /// The scenario of the study, which has one flow.
 const STUDY: &str = include_str!("../../../studies/ultra-ethernet/validation/scenario.yaml");

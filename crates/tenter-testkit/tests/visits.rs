@@ -1,7 +1,7 @@
 //! Random scenarios take every way there is through a visit of a switch, so that comparing them
 //! with the reference engine says something about each.
 
-use tenter_net::VisitCounts;
+use tenter_fabric::net::VisitCounts;
 use tenter_sim::{AnySimulation, Driver, NodeModel, Options, Simulation};
 use tenter_testkit::random_scenario;
 

@@ -1,6 +1,6 @@
 //! Closed forms: a collective's time on an ideal switch, against which simulations are tested.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// The network behind a closed form: ranks on one switch that never makes any rank wait.
 ///
@@ -111,7 +111,7 @@ pub fn times(time: Time, count: u64) -> Time {
 mod tests {
     use super::*;
     use crate::collective::*;
-    use tenter_units::Rate;
+    use tenter_language::units::Rate;
 
     #[test]
     fn formulas_at_eight_ranks() {

@@ -1,6 +1,6 @@
 //! Workload errors: reasons why a collective, a graph or a job's queue pairs cannot be run.
 
-use tenter_units::OverBudget;
+use tenter_language::units::OverBudget;
 
 /// Upper limit for the queue pairs of all jobs in a scenario. A queue pair takes about 300 bytes
 /// once it is used, so this many take 40 GB.

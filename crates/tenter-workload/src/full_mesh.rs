@@ -5,8 +5,8 @@
 //! DriveNets, 2023). Links carry payload alone, so the ratio includes what headers cost. A rank has
 //! one port, which all its links share; ranks on the same NIC share that NIC's port.
 
-use tenter_topology::HostId;
-use tenter_units::{Rate, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Rate, Time};
 
 use crate::{Schedule, Transfer};
 

@@ -1,6 +1,6 @@
 //! Typed numbers for jobs and ranks: one cannot be passed where the other is meant.
 
-use tenter_units::id;
+use tenter_language::units::id;
 
 id! {
     /// A rank's number within its job, from 0.

@@ -1,8 +1,8 @@
 //! Jobs: the participating ranks and the collectives that they run one after the other.
 
-use tenter_config::Words as _;
-use tenter_topology::HostId;
-use tenter_units::{ById, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::config::Words as _;
+use tenter_language::units::{ById, Time};
 
 use crate::ids::{JobId, RankId};
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};

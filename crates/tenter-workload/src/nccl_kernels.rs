@@ -10,8 +10,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{choice, component};
-use tenter_units::{Rate, Time};
+use tenter_language::config::{choice, component};
+use tenter_language::units::{Rate, Time};
 
 use crate::collective::WireProtocol;
 
@@ -205,7 +205,7 @@ fn gbytes_per_s(rate: f64) -> Rate {
     reason = "defaults are made from references"
 )]
 mod defaults {
-    use tenter_units::{Rate, Time};
+    use tenter_language::units::{Rate, Time};
 
     use super::{NcclGpu, gbytes_per_s, time};
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_topology::HostId;
+use tenter_fabric::topology::HostId;
 
 /// Policy that spreads a job's ranks over hosts if no host list is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

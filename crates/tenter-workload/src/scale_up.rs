@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::component;
-use tenter_topology::HostId;
-use tenter_units::{Rate, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::config::component;
+use tenter_language::units::{Rate, Time};
 
 use crate::NcclKernels;
 use crate::collective::{ExpertKernels, NpuGeneration};

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use crate::flow_workload::FlowSchedule;
 use crate::{Destination, QueuePairScope, Transfer};

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use tenter_config::Words as _;
-use tenter_units::Rate;
+use tenter_language::config::Words as _;
+use tenter_language::units::Rate;
 
 use crate::collective::{CollectiveKind, HOST_KEYS, InDomain, NPUS_KEY};
 use crate::scale_up::ScaleUp;

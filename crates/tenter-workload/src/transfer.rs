@@ -1,6 +1,6 @@
 //! Transfers: the payload that one rank sends another, and the queue pairs that carry it.
 
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 use crate::ids::RankId;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use tenter_record::{Column, ColumnArray, EachTable, Kind, Names, Row, Table, with_table};
+use tenter_results::{Column, ColumnArray, EachTable, Kind, Names, Row, Table, with_table};
 
 use crate::Trial;
 use crate::stored::array;
@@ -89,7 +89,7 @@ impl Trial {
 
     /// Lists all table names.
     pub fn table_names() -> impl Iterator<Item = &'static str> {
-        tenter_record::table_names()
+        tenter_results::table_names()
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tenter_report::available_memory_bytes;
-use tenter_units::{Budget, Bytes, Limits, Resource, Time};
+use crate::report::available_memory_bytes;
+use tenter_language::units::{Budget, Bytes, Limits, Resource, Time};
 
 /// Processor time that checking a scenario may take by default.
 pub const CHECK_TIME: Time = Time::from_us(5_000_000);

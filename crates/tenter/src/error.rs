@@ -3,13 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use tenter_explain::ExplainError;
-use tenter_record::SinkError;
-use tenter_report::{TrialError, binary_size};
-use tenter_scenario::Diagnostics;
+use crate::explain::ExplainError;
+use crate::report::{TrialError, binary_size};
+use crate::resolve::Diagnostics;
+use crate::studies::{StudyError, SweepError};
+use tenter_language::units::OverBudget;
+use tenter_results::SinkError;
 use tenter_sim::SimulationError;
-use tenter_study::{StudyError, SweepError};
-use tenter_units::OverBudget;
 
 use crate::{Results, Trial};
 

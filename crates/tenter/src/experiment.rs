@@ -5,7 +5,7 @@ use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use tenter_report::{clear_seeds, seed_folder, take_folder, takes_seeds, write_seed_rows};
+use crate::report::{clear_seeds, seed_folder, take_folder, takes_seeds, write_seed_rows};
 use tenter_sim::Interference;
 
 use crate::folder::Folder;

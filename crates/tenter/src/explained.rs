@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tenter_explain::{
+use crate::explain::{
     Cost, ExplainError, Explanation, FidelityClass, IdleSetting, cost_on, explain_on,
     idle_settings, idle_settings_on, known_error, memory_bytes, packet_hops,
 };
-use tenter_plan::Fidelity;
-use tenter_record::{NoteCode, NoteRow, Notes};
-use tenter_topology::Routing;
-use tenter_units::Budget;
+use tenter_fabric::topology::Routing;
+use tenter_language::units::Budget;
+use tenter_results::{NoteCode, NoteRow, Notes};
+use tenter_sim::plan::Fidelity;
 
 use crate::budget::{machine_limits, run_budget};
 use crate::nccl_notes;
@@ -203,7 +203,7 @@ impl Checked<'_> {
 }
 
 /// Words the measured error that flow level has on plans like this one, without a full stop.
-fn error_of_flows(plan: &tenter_plan::Plan) -> String {
+fn error_of_flows(plan: &tenter_sim::plan::Plan) -> String {
     match known_error(plan) {
         Some(known) => format!("this trial is at flow level, at which {known}"),
         None => format!(

@@ -1,6 +1,6 @@
 //! Describes a fabric in one line.
 
-use tenter_units::Rate;
+use tenter_language::units::Rate;
 
 use crate::Plan;
 
@@ -13,7 +13,7 @@ impl Plan {
 
 /// Describes a plan's fabric in one line, for instance
 /// `leaf-spine, 64 NICs, 12 switches, 128 cables at 400 Gb/s`.
-pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
+pub fn describe_fabric(plan: &tenter_sim::plan::Plan) -> String {
     let cables = plan.topology.cables.iter();
     let mut rates: Vec<_> = cables.map(|cable| cable.rate).collect();
     rates.sort_unstable();
@@ -30,7 +30,7 @@ pub fn describe_fabric(plan: &tenter_plan::Plan) -> String {
 
 /// Counts the fabric's parts: `64 NICs, 12 switches, 128 cables`, with the NPUs behind each NIC if
 /// there are several.
-pub fn fabric_parts(plan: &tenter_plan::Plan) -> String {
+pub fn fabric_parts(plan: &tenter_sim::plan::Plan) -> String {
     let topology = &plan.topology;
     let shared = match plan.npus_per_nic {
         1 => String::new(),

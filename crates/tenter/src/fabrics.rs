@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::resolve::{Format, read_document};
 use tenter_formats::fabric::{FabricReading, FabricText};
 use tenter_formats::{Form, Source, infragraph, nccl_topo, netbox, ns3_topology, topo};
-use tenter_scenario::{Format, read_document};
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::operations::quoted;
 use crate::other_format::other_format;
@@ -211,13 +211,13 @@ pub fn export_fabric(
 }
 
 /// Notes that the file describes no parts within servers, if the plan has any.
-fn without_servers(plan: &tenter_plan::Plan) -> Option<String> {
+fn without_servers(plan: &tenter_sim::plan::Plan) -> Option<String> {
     let any = plan.scale_up.is_some() || plan.npus_per_nic > 1;
     any.then(|| "scale-up domains and NPUs of NICs are left out".to_owned())
 }
 
 /// Appends a note that the file describes no lost frames, if the plan has any.
-fn with_losses(plan: &tenter_plan::Plan, notes: impl Iterator<Item = String>) -> Vec<String> {
+fn with_losses(plan: &tenter_sim::plan::Plan, notes: impl Iterator<Item = String>) -> Vec<String> {
     let any = !plan.impairments.is_empty();
     let left = any.then(|| "impairments are left out".to_owned());
     notes.chain(left).collect()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tenter_report::claim_free_folder;
+use crate::report::claim_free_folder;
 
 use crate::Error;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
+use tenter_results::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use crate::observer::{Observer, Running};
 use crate::prepared::Prepared;

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use tenter_plan::Plan;
-use tenter_report::RunIdentity;
+use crate::report::RunIdentity;
 use tenter_sim::Interference;
+use tenter_sim::plan::Plan;
 
 /// Describes a run for its manifest: scenario, seed, program, command, and the further runs that
 /// were `asked` for.

@@ -1,9 +1,9 @@
 //! Further runs with some of the jobs only, which measure what jobs cost each other.
 
-use tenter_plan::Plan;
-use tenter_record::{
+use tenter_results::{
     Control, FlowRow, InterferenceRow, JobRow, Progress, SampleRow, Sink, SinkError, StopKind,
 };
+use tenter_sim::plan::Plan;
 use tenter_sim::{AnySimulation, Interference, Outcome, interference_rows, interference_runs};
 
 use crate::Error;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use tenter_explain::{ExplainError, cost_of};
-use tenter_plan::{Fidelity, Plan};
-use tenter_units::{Budget, Bytes, Time};
+use crate::explain::{ExplainError, cost_of};
+use tenter_language::units::{Budget, Bytes, Time};
+use tenter_sim::plan::{Fidelity, Plan};
 
 const MEGABYTE: u64 = 1_000_000;
 

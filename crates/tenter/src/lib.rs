@@ -39,6 +39,8 @@ mod budget;
 mod clock;
 mod error;
 mod experiment;
+#[doc(hidden)]
+pub mod explain;
 mod explained;
 mod fabric_line;
 mod fabrics;
@@ -60,6 +62,10 @@ mod prepared;
 mod process;
 #[cfg(feature = "arrow")]
 mod query;
+#[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
+pub mod resolve;
 mod results;
 mod run;
 mod scenario;
@@ -69,6 +75,8 @@ mod simulation;
 mod speed_up;
 #[cfg(feature = "arrow")]
 mod stored;
+#[doc(hidden)]
+pub mod studies;
 mod study;
 mod sweep;
 mod trial;
@@ -121,12 +129,19 @@ pub use workspace::{
     Workspace, WorkspaceSweep, WorkspaceTrial, sweep_of,
 };
 
-pub use tenter_explain::{
+pub use crate::explain::{
     Cost, ErrorOf, Explanation, FIDELITY_COLUMNS, FidelityClass, FidelityRow, IdleSetting,
     KnownError, LevelErrors, fidelity_csv, fidelity_rows, known_error,
 };
-pub use tenter_net::Event;
-pub use tenter_record::{
+pub use crate::resolve::{Diagnostics, Format, Position, Problem, schema, spec};
+pub use crate::studies::{
+    Measured, NumberQuery, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed,
+    Winner,
+};
+pub use tenter_fabric::net::Event;
+pub use tenter_fabric::topology::{HostId, NodeId};
+pub use tenter_language::units::{Budget, Bytes, Limits, OverBudget, Rate, Resource, Time};
+pub use tenter_results::{
     Answer, AnswerColumn, AnswerRow, Cell, CircuitRow, CollectiveRow, Column, Control, Counts,
     CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow, InterferenceRow, JobRow, Kind, Names,
     OperationRow, PortRow, PowerRow, Progress, Query, QueryProblem, QueueChangeRow, QueueRow,
@@ -134,11 +149,4 @@ pub use tenter_record::{
     SteeringRow, StopKind, Summary, SwitchRow, Table, TakeCell, TierRow, TrainingRankRow,
     TrainingStepRow,
 };
-pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;
-pub use tenter_study::{
-    Measured, NumberQuery, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed,
-    Winner,
-};
-pub use tenter_topology::{HostId, NodeId};
-pub use tenter_units::{Budget, Bytes, Limits, OverBudget, Rate, Resource, Time};

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tenter_report::available_memory_bytes;
+use crate::report::available_memory_bytes;
 
 /// Share of the available memory, in percent, that trials may take: measured when the first one
 /// begins.

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::{NoteCode, NoteRow};
-use tenter_scenario::Loaded;
-use tenter_units::Bytes;
+use crate::resolve::Loaded;
+use tenter_language::units::Bytes;
+use tenter_results::{NoteCode, NoteRow};
 use tenter_workload::{Job, Operations};
 
 /// Writes a note for each job whose collectives run as NCCL chooses, or by PXN, by default.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::budget::run_budget;
-use tenter_explain::packet_hops;
-use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
+use crate::explain::packet_hops;
+use tenter_results::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 
 /// Follows trials while they run, takes their rows, and may stop them. By default every method does
 /// nothing.
@@ -134,7 +134,7 @@ impl Running<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Expected<'a> {
     /// They are counted when they are asked for.
-    Of(&'a tenter_plan::Plan),
+    Of(&'a tenter_sim::plan::Plan),
     /// They came with the order of the trial.
     Hops(f64),
 }

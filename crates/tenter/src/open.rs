@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tenter_explain::UnloadedTimes;
-use tenter_report::{TrialData, read_counts, read_rows, read_summary};
-use tenter_units::Budget;
+use crate::explain::UnloadedTimes;
+use crate::report::{TrialData, read_counts, read_rows, read_summary};
+use tenter_language::units::Budget;
 
 use crate::trial::Watched;
 use crate::{Error, Scenario, Trial};

@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::resolve::{read_operations, read_workload};
+use tenter_fabric::topology::HostId;
 use tenter_formats::flow_list::{Flows, write_htsim, write_ns3};
 use tenter_formats::{chakra, graph_file};
-use tenter_record::FlowRow;
-use tenter_scenario::{read_operations, read_workload};
-use tenter_topology::HostId;
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
+use tenter_results::FlowRow;
 use tenter_workload::graph::{Graph, OperationKind};
 
 use crate::other_format::other_format;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tenter_explain::ExplainError;
-use tenter_record::Names;
-use tenter_scenario::{Diagnostics, Loaded};
-use tenter_units::Budget;
+use crate::explain::ExplainError;
+use crate::resolve::{Diagnostics, Loaded};
+use tenter_language::units::Budget;
+use tenter_results::Names;
 
 use crate::level;
 use tenter_sim::names;
@@ -42,7 +42,7 @@ impl Plan {
     }
 
     /// Everything from which the simulation is built.
-    pub fn resolved(&self) -> &tenter_plan::Plan {
+    pub fn resolved(&self) -> &tenter_sim::plan::Plan {
         &self.loaded.plan
     }
 

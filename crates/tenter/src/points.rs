@@ -3,8 +3,8 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use crate::report::{take_folder, takes_seeds, write_whole};
 use serde_json::json;
-use tenter_report::{take_folder, takes_seeds, write_whole};
 
 use crate::Error;
 

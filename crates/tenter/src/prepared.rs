@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tenter_record::{Control, FlowRow, Notes, Progress, SampleRow, Sink, SinkError};
-use tenter_report::{TrialFolder, peak_rss_bytes};
+use crate::report::{TrialFolder, peak_rss_bytes};
+use tenter_results::{Control, FlowRow, Notes, Progress, SampleRow, Sink, SinkError};
 use tenter_sim::{AnySimulation, Interference};
 
 use crate::observer::{Expected, Observer, Running};
@@ -105,7 +105,7 @@ impl Prepared {
 
 /// Hands rows to the folder, to memory and to the observer.
 struct Rows<'a> {
-    plan: &'a tenter_plan::Plan,
+    plan: &'a tenter_sim::plan::Plan,
     folder: Option<TrialFolder>,
     flows: Option<Vec<FlowRow>>,
     samples: Option<Vec<SampleRow>>,

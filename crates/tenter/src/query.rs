@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::report::{FolderTables, TrialError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use tenter_record::{
+use tenter_language::units::Budget;
+use tenter_results::{
     Answer, AnswerColumn, ColumnArray, ColumnValues, FlowRow, Held, Query, QueryError, Row,
     SampleRow, Source,
 };
-use tenter_report::{FolderTables, TrialError};
-use tenter_units::Budget;
 
 use crate::arrow::data_type;
 use crate::stored::array;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use tenter_record::SeedRow;
-use tenter_report::seed_rows;
+use crate::report::seed_rows;
+use tenter_results::SeedRow;
 
 use crate::Trial;
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::report::{TrialError, TrialFolder, finished_trial, is_written, read_counts, read_rows};
 use serde::de::DeserializeOwned;
-use tenter_record::Row;
-use tenter_report::{TrialError, TrialFolder, finished_trial, is_written, read_counts, read_rows};
+use tenter_results::Row;
 use tenter_sim::{Interference, names};
 
 use crate::clock::{options, usual_threads};
@@ -114,7 +114,7 @@ impl Run {
     }
 
     /// Writes, at intervals of about `every` (wall time), what the folder needs for its flows and
-    /// samples to be readable if the process is killed; `tenter_report::recover_tables` then makes
+    /// samples to be readable if the process is killed; `crate::report::recover_tables` then makes
     /// them readable.
     pub fn checkpoints(mut self, every: Duration) -> Run {
         self.checkpoints = Some(every);

@@ -5,16 +5,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use tenter_formats::Content;
-use tenter_report::{CONFIG_FILE, OWN_FILE_REMEDY, below, open_own};
-use tenter_scenario::{
+use crate::report::{CONFIG_FILE, OWN_FILE_REMEDY, below, open_own};
+use crate::resolve::{
     Format, Input, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
 };
-use tenter_study::equipment_text;
-use tenter_units::Bytes;
+use crate::studies::equipment_text;
+use serde::Serialize;
+use tenter_formats::Content;
+use tenter_language::units::Bytes;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::budget::run_budget;
 use crate::{Error, Plan};

@@ -173,7 +173,7 @@ fn taken(array: &dyn Array, rows: &[usize]) -> ArrayRef {
 mod tests {
     use super::*;
     use crate::record_batch;
-    use tenter_record::{FlowRow, Names, Row};
+    use tenter_results::{FlowRow, Names, Row};
 
     fn place(name: &str) -> usize {
         let mut columns = FlowRow::COLUMNS.iter();

@@ -1,9 +1,9 @@
 //! Builds simulations, and reads what a watched one has seen.
 
-use tenter_net::{Event, EventKind};
-use tenter_plan::{Fidelity, Plan};
+use tenter_fabric::net::{Event, EventKind};
+use tenter_fabric::topology::{HostId, NodeId};
+use tenter_sim::plan::{Fidelity, Plan};
 use tenter_sim::{AnySimulation, Context, Driver, Options, SimulationError, WatchLog, WatchTarget};
-use tenter_topology::{HostId, NodeId};
 
 use crate::Error;
 use crate::trial::Watched;

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use tenter_explain::cost_of;
-use tenter_plan::{Fidelity, Plan};
+use crate::explain::cost_of;
+use tenter_language::units::Time;
+use tenter_sim::plan::{Fidelity, Plan};
 use tenter_sim::{AnySimulation, Options, Simulation, SimulationError};
-use tenter_units::Time;
 
 use crate::Error;
 use crate::budget::run_budget;

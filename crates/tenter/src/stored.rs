@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::report::{TableGroups, TrialError};
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use tenter_record::{ColumnArray, ColumnValues, Table};
-use tenter_report::{TableGroups, TrialError};
+use tenter_results::{ColumnArray, ColumnValues, Table};
 
 use crate::selection::Selection;
 use crate::{Error, Trial};

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tenter_scenario::Format;
-use tenter_study::{Study, StudyTexts, equipment_text, select};
+use crate::resolve::Format;
+use crate::studies::{Study, StudyTexts, equipment_text, select};
 
 use crate::sweep::published_beside;
 use crate::{Error, Scenario, SweepRun, read_text};
@@ -12,7 +12,7 @@ use crate::{Error, Scenario, SweepRun, read_text};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StudyRun {
-    /// The study's description; its sweep may be [narrowed](tenter_study::Sweep::quick).
+    /// The study's description; its sweep may be [narrowed](crate::studies::Sweep::quick).
     pub study: Study,
     base: Scenario,
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use tenter_net::Event;
-use tenter_record::{
+use tenter_fabric::net::Event;
+use tenter_results::{
     CollectiveRow, Counts, FlowRow, JobRow, Names, PortRow, QueueRow, Results, SampleRow, StopKind,
     Summary, SwitchRow, Table,
 };

@@ -1,7 +1,7 @@
 //! What a check has built is kept for what is asked of the plan next.
 
 use tenter::{Budget, Limits, Scenario, Time};
-use tenter_topology::Routing;
+use tenter_fabric::topology::Routing;
 
 /// A fabric whose table of routes is most of the work on it.
 const WIDE: &str = "

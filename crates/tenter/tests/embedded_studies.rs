@@ -5,8 +5,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use tenter::studies::{CaseAnswer, Gate, STUDIES, StudyTexts, Sweep, Value, Verdict};
 use tenter::{StudyAnswer, StudyRun, SweepRun};
-use tenter_study::{CaseAnswer, Gate, STUDIES, StudyTexts, Sweep, Value, Verdict};
 use tenter_testkit::cases;
 
 /// The digests of all quick forms, as they were recorded last.

@@ -1,4 +1,4 @@
-/** The data of a picture, as `crates/tenter-report/src/pictures/plot.rs` writes it. */
+/** The data of a picture, as `crates/tenter/src/report/pictures/plot.rs` writes it. */
 import type { AxisSpec } from "../draw/axes";
 import type { CellMap } from "../draw/cells";
 import type { Chain as ChainOf } from "../draw/chain";

@@ -1,7 +1,7 @@
 //! Windows that keep their first value, `endpoint.nic.transport.initial_window`.
 
-use tenter_config::component;
-use tenter_units::Instant;
+use tenter_language::config::component;
+use tenter_language::units::Instant;
 
 use super::{Control, Link, Window};
 

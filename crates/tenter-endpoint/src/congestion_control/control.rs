@@ -1,7 +1,7 @@
 //! The trait that each congestion control implements, and the events that it receives.
 
-use tenter_net::Hop;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::Hop;
+use tenter_language::units::{Instant, Time};
 
 use super::credit::CreditRules;
 use super::link::Link;

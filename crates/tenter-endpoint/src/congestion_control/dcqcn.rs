@@ -4,10 +4,10 @@
 //! parameters" (NVIDIA), the parameters of NICs that implement it. The reaction point is that of
 //! quantized congestion notification (IEEE 802.1Qau), with an estimate of congestion, alpha, added.
 
-use tenter_config::{
+use tenter_language::config::{
     Component, Key, KeyTable, Reader, Words as _, Written, choice, component, joined,
 };
-use tenter_units::{Bytes, Instant, Rate, Time};
+use tenter_language::units::{Bytes, Instant, Rate, Time};
 
 use super::{Answers, Control, Feedback, Link, RATES, SECOND, TICK_MIN, part_of};
 use crate::notification::{LimitedBy, NotificationSpec};

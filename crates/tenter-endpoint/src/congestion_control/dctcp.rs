@@ -4,8 +4,8 @@
 //! Source: the Ultra Ethernet Consortium's reference simulator, where it stands beside NSCC. Unlike
 //! DCTCP (RFC 8257), which reacts to the share of marks, it reacts to each mark by itself.
 
-use tenter_config::component;
-use tenter_units::{Instant, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Instant, Time};
 
 use super::{Answers, Control, Feedback, Link, Trim, Window};
 use crate::notification::{LimitedBy, NotificationSpec};
@@ -92,7 +92,7 @@ impl Control for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Rate, Time};
+    use tenter_language::units::{Instant, Rate, Time};
 
     use super::{Control, Dctcp, Feedback, Flow, Link};
 

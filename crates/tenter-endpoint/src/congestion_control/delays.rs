@@ -1,6 +1,6 @@
 //! The delays that windows follow, as a connection measures them.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// One connection's view of delays.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 //! Source: Olteanu et al., "An edge-queued datagram service for all datacenter traffic" (2022),
 //! with the constants of its simulators: one packet per grant, 0.99 of the line.
 
-use tenter_config::{Share, component};
-use tenter_units::Instant;
+use tenter_language::config::{Share, component};
+use tenter_language::units::Instant;
 
 use super::credit::CreditRules;
 use super::{Control, Link};

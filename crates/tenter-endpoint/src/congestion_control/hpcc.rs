@@ -5,9 +5,9 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Share, component};
-use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
-use tenter_units::{Bytes, Instant, Rate, Time};
+use tenter_fabric::net::{Hop, WIRE_OVERHEAD_BYTES};
+use tenter_language::config::{Share, component};
+use tenter_language::units::{Bytes, Instant, Rate, Time};
 
 use super::{Answers, Control, Feedback, Link, RATES, SECOND, TICK_MIN, Window, part_of};
 

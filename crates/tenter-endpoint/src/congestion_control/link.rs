@@ -1,6 +1,6 @@
 //! Facts about the network and the NIC that congestion controls use.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use super::{SECOND, part_of};
 

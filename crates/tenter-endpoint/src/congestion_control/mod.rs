@@ -5,9 +5,9 @@
 //! limits, and answers with a rate, a window, receiver credit, or several of them. Timers are not
 //! events: a queue pair catches up on them when it next sends or receives.
 
-use tenter_config::variants;
-use tenter_net::SendSlot;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::SendSlot;
+use tenter_language::config::variants;
+use tenter_language::units::{Instant, Time};
 
 use crate::notification::NotificationSpec;
 

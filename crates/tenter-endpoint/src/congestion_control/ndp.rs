@@ -5,8 +5,8 @@
 //! ask for, as with other credit, and each trimmed packet; the original sends one per arriving
 //! packet.
 
-use tenter_config::component;
-use tenter_units::Instant;
+use tenter_language::config::component;
+use tenter_language::units::Instant;
 
 use super::credit::CreditRules;
 use super::{Control, Link};

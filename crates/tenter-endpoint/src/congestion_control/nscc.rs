@@ -12,8 +12,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Share, component};
-use tenter_units::{Instant, Time};
+use tenter_language::config::{Share, component};
+use tenter_language::units::{Instant, Time};
 
 use super::delays::{Delays, IDLE_DELAY};
 use super::{Control, Feedback, Link, Trim, Window};
@@ -330,7 +330,7 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Rate, Time};
+    use tenter_language::units::{Instant, Rate, Time};
 
     use super::{Control, Feedback, Flow, Link, Nscc, Trim};
 

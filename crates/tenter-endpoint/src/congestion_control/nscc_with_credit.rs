@@ -1,7 +1,7 @@
 //! NSCC and RCCC together: data needs both a window and credit.
 
-use tenter_config::component;
-use tenter_units::{Instant, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Instant, Time};
 
 use super::credit::CreditRules;
 use super::nscc::{Flow, Nscc};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 /// Upper bound for timers and round-trip thresholds.
 pub(crate) const SECOND: Time = Time::from_us(1_000_000);

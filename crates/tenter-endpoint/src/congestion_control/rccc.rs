@@ -3,8 +3,8 @@
 //!
 //! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025).
 
-use tenter_config::{Share, component};
-use tenter_units::Instant;
+use tenter_language::config::{Share, component};
+use tenter_language::units::Instant;
 
 use super::credit::{CreditRules, QUANTUM_BYTES};
 use super::{Control, Link};

@@ -4,8 +4,8 @@
 //! Transport with Recycled Entropies" (2024), with the constants of its authors' simulator. NSCC is
 //! the same idea, but it gathers increases and bases decreases on a mean.
 
-use tenter_config::component;
-use tenter_units::{Instant, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Instant, Time};
 
 use super::delays::{Delays, IDLE_DELAY};
 use super::nscc::DELAYS;
@@ -172,7 +172,7 @@ impl Control for Smartt {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Time};
+    use tenter_language::units::{Instant, Time};
 
     use super::{Control, Feedback, Flow, Link, Smartt};
 

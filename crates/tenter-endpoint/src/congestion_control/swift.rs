@@ -3,8 +3,8 @@
 //! Source: Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter" (2020), algorithm 1 and section 3.5.
 
-use tenter_config::{Share, component};
-use tenter_units::{Instant, Time};
+use tenter_language::config::{Share, component};
+use tenter_language::units::{Instant, Time};
 
 use super::{Answers, Control, Feedback, Link, SECOND, TICK_MIN, Window, part_of};
 
@@ -161,7 +161,7 @@ impl Control for Swift {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Time};
+    use tenter_language::units::{Instant, Time};
 
     use super::{Control, Feedback, Flow, Link, PACKET, Swift, Window};
 

@@ -1,7 +1,7 @@
 //! State that a congestion control keeps for a NIC's limited queue pairs.
 
-use tenter_net::{SendSlot, WIRE_OVERHEAD_BYTES};
-use tenter_units::{ById, Instant, Time};
+use tenter_fabric::net::{SendSlot, WIRE_OVERHEAD_BYTES};
+use tenter_language::units::{ById, Instant, Time};
 
 use super::{Control, Feedback, Link, SECOND};
 
@@ -230,8 +230,8 @@ impl<C: Control> Table<C> {
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::SendSlot;
-    use tenter_units::{Instant, Rate, Time};
+    use tenter_fabric::net::SendSlot;
+    use tenter_language::units::{Instant, Rate, Time};
 
     use super::super::dcqcn::Dcqcn;
     use super::super::link::Link;

@@ -3,8 +3,8 @@
 //! Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter" (2015),
 //! algorithm 1 and section 4.4.
 
-use tenter_config::{Reader, Share, component};
-use tenter_units::{Instant, Rate, Time};
+use tenter_language::config::{Reader, Share, component};
+use tenter_language::units::{Instant, Rate, Time};
 
 use super::{Control, Feedback, Link, RATES, SECOND, TICK_MIN, part_of};
 
@@ -154,7 +154,7 @@ impl Control for Timely {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Time};
+    use tenter_language::units::{Instant, Time};
 
     use super::{Control, Feedback, Flow, Link, Timely};
 

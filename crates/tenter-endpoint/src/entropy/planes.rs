@@ -1,6 +1,6 @@
 //! Entropy values of a connection whose packets leave on several planes.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use super::{Choice, EntropyKind, PathNews, SplitMix};
 
@@ -59,7 +59,7 @@ impl Choices {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Instant;
+    use tenter_language::units::Instant;
 
     use super::{Choices, Sent};
     use crate::entropy::{EntropyKind, PathNews, SplitMix};

@@ -5,7 +5,7 @@
 //! Failure Mitigation" (2024). After a timeout the choice freezes: it cycles through the values
 //! that were good before, so that packets avoid a failed link.
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::news::PathNews;
 use super::split_mix::SplitMix;

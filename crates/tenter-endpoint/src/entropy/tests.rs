@@ -1,4 +1,4 @@
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::{Choice, EntropyKind, PathNews, SplitMix};
 

@@ -1,6 +1,6 @@
 //! Loss recovery: the reaction of senders and receivers to lost packets.
 
-use tenter_config::{Reader, Shape, Value, Written, choice, component};
+use tenter_language::config::{Reader, Shape, Value, Written, choice, component};
 
 pub mod go_back_n;
 pub mod none;

@@ -5,8 +5,8 @@
 //! receiving ports know where a transfer ends whatever is lost.
 
 use crate::receive::{Delivery, ReceiveQueuePair};
-use tenter_net::ReceiveSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::ReceiveSlot;
+use tenter_language::units::Instant;
 
 impl ReceiveQueuePair {
     /// Gives up all packets missing before `sequence`, passes the transfers that end there to

@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use tenter_config::component;
-use tenter_net::{Missing, ReceiveSlot, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{Missing, ReceiveSlot, SendSlot};
+use tenter_language::config::component;
+use tenter_language::units::Instant;
 
 use crate::receive::{Delivery, ReceiveQueuePair};
 
@@ -44,7 +44,8 @@ impl SelectiveRepeat {
 /// A packet that arrived while an earlier one was missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
-    /// Time from first bit sent to arrival, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+    /// Time from first bit sent to arrival, in units of
+    /// [`SENT_UNIT_PS`](tenter_fabric::net::SENT_UNIT_PS).
     pub(crate) latency: u32,
     pub(crate) frame_bytes: u16,
     pub(crate) ends_transfer: bool,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tenter_net::{CreditSpec, Telemetry, Transmitter};
-use tenter_topology::HostId;
-use tenter_units::{Rate, Time};
+use tenter_fabric::net::{CreditSpec, Telemetry, Transmitter};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Rate, Time};
 
 use super::classes::NicClasses;
 use crate::pcie::DmaRates;

@@ -3,8 +3,8 @@
 use crate::receive::ReplyPath;
 use crate::send::Acknowledged;
 use crate::spec::NicSpec;
-use tenter_net::ReceiveSlot;
-use tenter_topology::HostId;
+use tenter_fabric::net::ReceiveSlot;
+use tenter_fabric::topology::HostId;
 
 /// Look-ups about the senders behind a NIC's receive queue pairs.
 pub trait Directory {

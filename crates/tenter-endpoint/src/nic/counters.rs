@@ -1,6 +1,6 @@
 //! Counters that every NIC has.
 
-use tenter_net::Packet;
+use tenter_fabric::net::Packet;
 
 /// Counters at a NIC, named as NIC drivers name them where a driver has the same counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Queue pairs that have given up.
 
-use tenter_net::SendSlot;
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 /// A queue pair that has given up after its last retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::port::Wire;
 
@@ -177,7 +177,7 @@ impl Waits {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Time};
+    use tenter_language::units::{Instant, Time};
 
     use super::{HeldByRate, IdleClock, Waits};
     use crate::nic::port::Wire;

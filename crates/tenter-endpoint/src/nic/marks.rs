@@ -7,8 +7,8 @@ mod steady;
 
 use std::ops::Range;
 
-use tenter_net::{Packet, ReceiveSlot};
-use tenter_units::{ById, Instant};
+use tenter_fabric::net::{Packet, ReceiveSlot};
+use tenter_language::units::{ById, Instant};
 
 /// Marks that a receive queue pair saw while it received one transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

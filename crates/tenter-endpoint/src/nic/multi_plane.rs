@@ -13,9 +13,11 @@
 //! If planes are chosen by hash, a queue pair has the same plane at both ends: its data arrives at
 //! that plane's port, and the answers leave by it.
 
-use tenter_net::{Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter, WireLosses};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Rate, Time};
+use tenter_fabric::net::{
+    Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter, WireLosses,
+};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Rate, Time};
 
 use super::build::NicBuild;
 use super::context::{Directory, RxContext};

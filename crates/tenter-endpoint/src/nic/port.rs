@@ -1,7 +1,7 @@
 //! Per-port state for a NIC that sends over several ports.
 
-use tenter_net::Transmitter;
-use tenter_units::Instant;
+use tenter_fabric::net::Transmitter;
+use tenter_language::units::Instant;
 
 use crate::pauses::Pauses;
 

@@ -2,8 +2,8 @@
 //! nothing beyond its own counters and queue pairs. The NIC's kind is matched once for the whole
 //! loop.
 
-use tenter_net::{Medium, Packet};
-use tenter_units::Instant;
+use tenter_fabric::net::{Medium, Packet};
+use tenter_language::units::Instant;
 
 use super::{MultiPlaneNic, Nic};
 use crate::roce::RoceNic;

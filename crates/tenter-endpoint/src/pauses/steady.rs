@@ -1,7 +1,7 @@
 //! The steady-state pass over pauses.
 
-use tenter_net::Visitor;
-use tenter_units::Instant;
+use tenter_fabric::net::Visitor;
+use tenter_language::units::Instant;
 
 use super::Pauses;
 

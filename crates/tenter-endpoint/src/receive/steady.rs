@@ -1,10 +1,10 @@
 //! Receive queue pairs as part of a steady state.
 
-use tenter_net::{FlowEnd, Visitor};
+use tenter_fabric::net::{FlowEnd, Visitor};
 
 use super::ReceiveQueuePair;
 
-/// Latencies of accepted packets, in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+/// Latencies of accepted packets, in units of [`SENT_UNIT_PS`](tenter_fabric::net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
     /// Shortest latency among the packets.

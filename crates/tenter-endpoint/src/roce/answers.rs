@@ -1,7 +1,7 @@
 //! Reactions of senders to acknowledgements, NAKs and notifications.
 
-use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_language::units::{Instant, Time};
 
 use super::RoceNic;
 use crate::congestion_control::Feedback;

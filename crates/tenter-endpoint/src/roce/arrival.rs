@@ -9,8 +9,8 @@
 //! The NIC's [`Features`](super::features::Features) and the frame itself decide which way it
 //! takes.
 
-use tenter_net::{EventKind, Medium, Packet, PacketKind, Pause, Signal};
-use tenter_units::Instant;
+use tenter_fabric::net::{EventKind, Medium, Packet, PacketKind, Pause, Signal};
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use crate::nic::context::{Directory, RxContext};

@@ -4,10 +4,10 @@
 //! packet's length is known only once it is made. An arrived frame occupies its lane's input buffer
 //! until it is in host memory.
 
-use tenter_net::{
+use tenter_fabric::net::{
     CLASSES, EventKind, FlowControl, LaneBuffer, LaneCredit, LostCredit, Medium, Packet, PacketKind,
 };
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 

@@ -1,7 +1,7 @@
 //! Departures without limits: nothing but the wire and pauses holds queue pairs back.
 
-use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use crate::nic::port::Wire;

@@ -1,7 +1,7 @@
 //! Payload that must be read over PCIe before it can be sent.
 
-use tenter_net::Packet;
-use tenter_units::Instant;
+use tenter_fabric::net::Packet;
+use tenter_language::units::Instant;
 
 use crate::pcie::Dma;
 

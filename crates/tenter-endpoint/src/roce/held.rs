@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tenter_net::{PauseRecord, SendSlot, Signal};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{PauseRecord, SendSlot, Signal};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use crate::send::SendQueuePair;
 

@@ -1,7 +1,7 @@
 //! Notes when congestion control holds queue pairs back, and when the wire could have been theirs.
 
-use tenter_net::SendSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use super::limits::Limits;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tenter_net::{Hop, Packet, RecordName, Telemetry};
-use tenter_topology::HostId;
+use tenter_fabric::net::{Hop, Packet, RecordName, Telemetry};
+use tenter_fabric::topology::HostId;
 
 /// Records for the packets that a NIC sends.
 ///
@@ -47,7 +47,7 @@ impl InBand {
     }
 
     /// Frees the record that an answer returns and returns its packet's send time, in units of
-    /// [`tenter_net::SENT_UNIT_PS`]. The record's telemetry is then in `hops`.
+    /// [`tenter_fabric::net::SENT_UNIT_PS`]. The record's telemetry is then in `hops`.
     pub(super) fn take_back(&mut self, answer: &Packet) -> Option<u32> {
         let name = answer.record()?;
         self.telemetry.read(name, &mut self.hops);

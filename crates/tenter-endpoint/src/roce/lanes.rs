@@ -1,6 +1,6 @@
 //! Both ends of a NIC's lanes, in a fabric that sends by credit.
 
-use tenter_net::{CLASSES, CreditSpec, LaneBuffer, LaneCredit};
+use tenter_fabric::net::{CLASSES, CreditSpec, LaneBuffer, LaneCredit};
 
 /// Both ends of a NIC's lanes, by class.
 #[derive(Clone, Debug)]

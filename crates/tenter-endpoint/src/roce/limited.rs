@@ -2,8 +2,8 @@
 //! not another.
 
 use tenter_engine::Ring;
-use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use super::limits::Limits;

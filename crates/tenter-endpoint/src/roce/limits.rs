@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{Missing, Packet, PacketKind, SendSlot, Transmitter, WIRE_OVERHEAD_BYTES};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Rate, Time};
+use tenter_fabric::net::{Missing, Packet, PacketKind, SendSlot, Transmitter, WIRE_OVERHEAD_BYTES};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Rate, Time};
 
 use super::dma_reads::DmaReads;
 use super::held::Held;

@@ -1,7 +1,7 @@
 //! Faults of a NIC: its link goes down and comes up, or it pauses its leaf without end.
 
-use tenter_net::{Medium, Transmitter, WireLosses};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Medium, Transmitter, WireLosses};
+use tenter_language::units::{Instant, Time};
 
 use super::RoceNic;
 use super::features::Feature;

@@ -1,6 +1,6 @@
 //! Congestion notifications from receivers of marked packets to their senders.
 
-use tenter_net::{CNP_FRAME_BYTES, Packet, PacketKind};
+use tenter_fabric::net::{CNP_FRAME_BYTES, Packet, PacketKind};
 
 use super::RoceNic;
 use crate::nic::context::Directory;

@@ -1,6 +1,6 @@
 //! Data packets that are not expected next, or that close a gap.
 
-use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Missing, Packet, PacketKind};
+use tenter_fabric::net::{ACK_FRAME_BYTES, EventKind, Medium, Missing, Packet, PacketKind};
 
 use super::RoceNic;
 use crate::loss_recovery::selective_repeat::{Placed, Stored};

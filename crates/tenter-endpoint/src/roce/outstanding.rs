@@ -1,8 +1,8 @@
 //! Messages that a queue pair may have in flight at once: the depth of its send queue.
 
 use std::collections::VecDeque;
-use tenter_net::SendSlot;
-use tenter_units::ById;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::ById;
 
 /// Messages that queue pairs have begun and that are not fully acknowledged.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Outstanding {
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::SendSlot;
+    use tenter_fabric::net::SendSlot;
 
     use super::Outstanding;
 

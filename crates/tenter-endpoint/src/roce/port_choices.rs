@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tenter_net::{Missing, Packet, SendSlot};
-use tenter_units::{ById, Instant};
+use tenter_fabric::net::{Missing, Packet, SendSlot};
+use tenter_language::units::{ById, Instant};
 
 use crate::entropy::{Choice, PathNews, SplitMix};
 use crate::source_ports::Entropy;
@@ -35,8 +35,9 @@ struct PortChoice {
 /// A packet in flight and its entropy value.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
-    /// Send time in units of [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS), by which the answer names
-    /// the packet. It is unique, because a queue pair's packets leave one after the other.
+    /// Send time in units of [`SENT_UNIT_PS`](tenter_fabric::net::SENT_UNIT_PS), by which the
+    /// answer names the packet. It is unique, because a queue pair's packets leave one after the
+    /// other.
     sent: u32,
     sequence: u32,
     value: u16,
@@ -159,9 +160,9 @@ impl PortChoice {
 mod tests {
     use std::sync::Arc;
 
-    use tenter_net::{Missing, Packet, PacketKind, SendSlot};
-    use tenter_topology::HostId;
-    use tenter_units::Instant;
+    use tenter_fabric::net::{Missing, Packet, PacketKind, SendSlot};
+    use tenter_fabric::topology::HostId;
+    use tenter_language::units::Instant;
 
     use super::{Entropy, PathNews, PortChoices};
     use crate::entropy::EntropyKind;

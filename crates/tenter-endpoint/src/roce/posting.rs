@@ -1,8 +1,8 @@
 //! Work posted to queue pairs, and the prefetching for it.
 
 use tenter_engine::{prefetch, prefetch_at};
-use tenter_net::{CONNECT_FRAME_BYTES, Packet, PacketKind, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{CONNECT_FRAME_BYTES, Packet, PacketKind, SendSlot};
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use crate::send::{Connection, SendPeer, WorkRequest};

@@ -1,6 +1,6 @@
 //! The `RoCEv2` protocol: packets that have reached host memory, and the answers to them.
 
-use tenter_net::{CONNECT_FRAME_BYTES, EventKind, Medium, Packet, PacketKind, ReceiveSlot};
+use tenter_fabric::net::{CONNECT_FRAME_BYTES, EventKind, Medium, Packet, PacketKind, ReceiveSlot};
 
 use super::RoceNic;
 use crate::nic::context::{Directory, RxContext};

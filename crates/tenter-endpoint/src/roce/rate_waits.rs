@@ -1,7 +1,7 @@
 //! Time for which congestion control holds a NIC's queue pairs back.
 
-use tenter_net::SendSlot;
-use tenter_units::{ById, Instant};
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::{ById, Instant};
 
 use crate::nic::held_by_rate::{HeldByRate, IdleClock, Waits};
 use crate::nic::port::Wire;

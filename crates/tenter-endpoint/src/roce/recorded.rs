@@ -1,6 +1,6 @@
 //! In-band telemetry: the records of data packets, and their return to the sender.
 
-use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, RecordName};
+use tenter_fabric::net::{ACK_FRAME_BYTES, Medium, Packet, RecordName};
 
 use super::RoceNic;
 use super::in_band::InBand;
@@ -51,7 +51,7 @@ impl RoceNic {
             packet.sent = match in_band.answering {
                 Some(name) => in_band.telemetry.sent(name),
                 // No record, no send time: the latency counts as zero.
-                None => (packet.at.ps() / tenter_net::SENT_UNIT_PS) as u32,
+                None => (packet.at.ps() / tenter_fabric::net::SENT_UNIT_PS) as u32,
             };
         }
         let delivery = self.on_delayed(&packet, cx);

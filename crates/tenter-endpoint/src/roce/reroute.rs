@@ -3,8 +3,8 @@
 //! elsewhere.
 
 use tenter_engine::mix64;
-use tenter_net::{Packet, Reroute};
-use tenter_units::Instant;
+use tenter_fabric::net::{Packet, Reroute};
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use super::features::Feature;

@@ -1,8 +1,8 @@
 //! Moves of flows that are due, and their history.
 
 use std::collections::{BTreeMap, VecDeque};
-use tenter_net::SendSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::Instant;
 
 /// State of a NIC that moves flows at congestion notices.
 #[derive(Clone, Debug, Default)]

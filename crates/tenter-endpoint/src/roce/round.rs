@@ -3,8 +3,8 @@
 use super::RoceNic;
 use crate::send::{Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
-use tenter_net::SendSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::Instant;
 
 impl RoceNic {
     /// Returns the most packets that a queue pair may have unacknowledged.

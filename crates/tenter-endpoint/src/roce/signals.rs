@@ -1,9 +1,9 @@
 //! Source flow control in the NIC: a congestion signal pauses the packets to one receiver whose
 //! queue is too long, and no others.
 
-use tenter_net::{EventKind, Medium, Packet, Signal};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{EventKind, Medium, Packet, Signal};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::RoceNic;
 use super::held::key;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter};
-use tenter_topology::HostId;
-use tenter_units::{ById, Instant, Rate};
+use tenter_fabric::net::{EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{ById, Instant, Rate};
 
 use super::dma_reads::DmaReads;
 use super::features::{Feature, Features};

@@ -1,8 +1,8 @@
 //! A `RoCEv2` NIC as part of a steady state.
 
-use tenter_net::{FlowEnd, ReceiveSlot, SendSlot, Visitor};
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{FlowEnd, ReceiveSlot, SendSlot, Visitor};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use crate::nic::counters::NicCounters;

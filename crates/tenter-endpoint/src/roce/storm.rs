@@ -1,6 +1,6 @@
 //! Pause storms: a NIC that pauses its leaf without end.
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 /// A NIC that pauses its leaf again and again, whatever it receives.
 #[derive(Clone, Copy, Debug)]

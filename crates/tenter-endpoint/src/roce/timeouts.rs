@@ -1,7 +1,7 @@
 //! Timers of a `RoCEv2` NIC: drained frames, pauses to repeat, flows to move, retransmissions.
 
-use tenter_net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind, SendSlot};
+use tenter_language::units::Instant;
 
 use super::RoceNic;
 use crate::loss_recovery::LossRecovery;

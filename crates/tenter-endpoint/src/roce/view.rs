@@ -1,8 +1,8 @@
 //! Read access to the state of a `RoCEv2` NIC.
 
-use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{PauseRecord, ReceiveSlot, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::RoceNic;
 use crate::nic::counters::NicCounters;

@@ -1,7 +1,7 @@
 //! Queue pairs with several requests, or with packets to resend.
 
-use tenter_net::{Packet, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{Packet, SendSlot};
+use tenter_language::units::Instant;
 
 use super::packet::{PacketRules, Sent};
 use super::queue_pair::SendQueuePair;

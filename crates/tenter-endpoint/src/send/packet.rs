@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_net::Packet;
+use tenter_fabric::net::Packet;
 
 use crate::message::MessageCut;
 use crate::source_ports::Entropy;

@@ -2,9 +2,9 @@
 
 mod steady;
 
-use tenter_net::{Packet, PacketKind, RETH_BYTES, ReceiveSlot, SENT_UNIT_PS, SendSlot};
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{Packet, PacketKind, RETH_BYTES, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 use super::packet::{PacketRules, Sent, ack_request};
 use super::requests::{NO_BACKLOG, Only, Requests};

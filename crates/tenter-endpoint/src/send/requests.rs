@@ -10,9 +10,9 @@ mod steady;
 use std::ops::Range;
 
 use tenter_engine::{Ring, prefetch_at};
-use tenter_net::SendSlot;
+use tenter_fabric::net::SendSlot;
 
-use tenter_units::{ById, Instant};
+use tenter_language::units::{ById, Instant};
 
 use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;

@@ -1,6 +1,6 @@
-use tenter_net::{Packet, PacketKind, ReceiveSlot, SendSlot};
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{Packet, PacketKind, ReceiveSlot, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 use super::{
     Acknowledged, Connection, PacketRules, Requests, SendPeer, SendQueuePair, WorkRequest,

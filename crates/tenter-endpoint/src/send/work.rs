@@ -1,7 +1,7 @@
 //! Work requests of the workload, and their completion.
 
-use tenter_net::SendSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::Instant;
 
 use crate::nic::held_by_rate::HeldByRate;
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use tenter_net::{SendSlot, Visitor};
-use tenter_units::Instant;
+use tenter_fabric::net::{SendSlot, Visitor};
+use tenter_language::units::Instant;
 
 use super::Timers;
 

@@ -6,13 +6,13 @@
 //! acknowledgement is lost, its record is never reused. Names depend on the order in which threads
 //! read, and so no result may depend on a name.
 //!
-//! [`Packet::sent`]: tenter_net::Packet::sent
+//! [`Packet::sent`]: tenter_fabric::net::Packet::sent
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_engine::prefetch;
-use tenter_topology::HostId;
+use tenter_fabric::topology::HostId;
 
 /// Records in a host's first block; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
@@ -153,7 +153,7 @@ impl Acknowledgements {
 
 #[cfg(test)]
 mod tests {
-    use tenter_topology::HostId;
+    use tenter_fabric::topology::HostId;
 
     use super::{Acknowledgements, Cursor, Report};
 

@@ -1,6 +1,6 @@
 //! Packet sizes: a request becomes full packets and a last one with the rest.
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
 
 use super::spec::UltraEthernet;
 

@@ -1,6 +1,6 @@
 //! The section `endpoint.nic.transport.entropy`: how senders choose entropy values.
 
-use tenter_config::component;
+use tenter_language::config::component;
 
 use crate::entropy::{EntropyKind, VALUES_MAX, no_power_of_two};
 

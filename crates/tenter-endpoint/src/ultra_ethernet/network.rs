@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_units::{Rate, Time};
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_language::units::{Rate, Time};
 
 use super::acknowledgement::Acknowledgements;
 use super::spec::UltraEthernet;

@@ -6,12 +6,12 @@ mod view;
 use std::collections::VecDeque;
 
 use tenter_engine::Ring;
-use tenter_net::{
+use tenter_fabric::net::{
     EventKind, Medium, Packet, PacketKind, Pause, PullTarget, ReceiveSlot, SendSlot, Transmitter,
     WireLosses,
 };
-use tenter_topology::HostId;
-use tenter_units::{ById, Instant};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{ById, Instant};
 
 use super::acknowledgement::Cursor;
 use super::cut::Cut;

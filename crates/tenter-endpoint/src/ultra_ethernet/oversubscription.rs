@@ -6,7 +6,7 @@
 //! simulator's periods vary at random by a quarter; here each is 1.5 round trips. There is no
 //! timer: periods are caught up when something next happens.
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 /// Unit for shares: parts per million.
 const WHOLE: i64 = 1_000_000;
@@ -138,7 +138,7 @@ impl Oversubscription {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::{Instant, Time};
+    use tenter_language::units::{Instant, Time};
 
     use super::Oversubscription;
 

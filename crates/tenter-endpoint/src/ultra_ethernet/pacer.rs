@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use tenter_net::ReceiveSlot;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::ReceiveSlot;
+use tenter_language::units::{Instant, Time};
 
 use super::oversubscription::Oversubscription;
 use super::receiver::Demand;

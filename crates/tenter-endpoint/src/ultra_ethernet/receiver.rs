@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tenter_engine::prefetch;
-use tenter_net::{Packet, PullTarget, ReceiveSlot};
+use tenter_fabric::net::{Packet, PullTarget, ReceiveSlot};
 
 use super::acknowledgement::Report;
 use super::bits::Bits;

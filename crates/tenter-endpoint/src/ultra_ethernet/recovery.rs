@@ -2,7 +2,7 @@
 //!
 //! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025).
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 /// SLEEK's state for one connection. Places count from the first unacknowledged packet.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use tenter_net::SendSlot;
-use tenter_units::Instant;
+use tenter_fabric::net::SendSlot;
+use tenter_language::units::Instant;
 
 use super::cut::Cut;
 use crate::nic::held_by_rate::Waits;

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_engine::{prefetch, values_per_line};
-use tenter_net::{Packet, PacketKind, PullTarget, SENT_UNIT_PS, SendSlot};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Packet, PacketKind, PullTarget, SENT_UNIT_PS, SendSlot};
+use tenter_language::units::{Instant, Time};
 
 use super::acknowledgement::Report;
 use super::bits::Bits;

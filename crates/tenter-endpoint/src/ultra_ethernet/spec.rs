@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, Shape, Value, Written, choice, component};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Reader, Shape, Value, Written, choice, component};
+use tenter_language::units::{Bytes, Time};
 
 use super::entropy::EntropySpec;
 use crate::congestion_control::UetControl;
@@ -82,7 +82,7 @@ impl Transport {
 
 impl Default for UltraEthernet {
     fn default() -> UltraEthernet {
-        tenter_config::default_with(&[("kind", "ultra-ethernet")])
+        tenter_language::config::default_with(&[("kind", "ultra-ethernet")])
     }
 }
 

@@ -1,7 +1,7 @@
 //! A lane's leaps over time: the items on their way are taken out, and put back at a later instant.
 
 use super::Lane;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::arrival::Arrival;
 use crate::calendar::Calendar;
@@ -44,7 +44,7 @@ impl<T: Arrival> Lane<T> {
 mod tests {
     use super::*;
     use crate::lane::{LaneBuilder, LaneLayout};
-    use tenter_units::Time;
+    use tenter_language::units::Time;
 
     /// An item with its time of arrival and a number.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Parsing: sections for the ranks in a stage, headers, and a line for each call.
 
 use csv::StringRecord;
-use tenter_notation::diagnostics::quote;
-use tenter_units::Time;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::Time;
 
 use crate::calls::{Called, called};
 use crate::decimal;

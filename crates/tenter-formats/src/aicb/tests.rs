@@ -1,7 +1,7 @@
 //! Small tables of our own.
 
 use tenter_engine::Stream;
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Algorithms, OperationKind};
 use tenter_workload::spec::{AicbSpec, CallReading, FlowReading, GatheredSize};
 

@@ -1,6 +1,6 @@
 //! Conversion of calls into a rank's operations.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::{RankTrace, What, stream};

@@ -1,6 +1,6 @@
 //! A node's attributes, and the operation that they describe.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 use tenter_workload::graph::CollectiveName;
 
 use crate::error::{ImportError, Place};

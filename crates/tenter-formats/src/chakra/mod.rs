@@ -15,7 +15,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::spec::TraceReading;
 
 use crate::compressed::Checked;

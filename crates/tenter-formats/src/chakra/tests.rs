@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use tenter_engine::Stream;
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{
     Graph, GraphBuilder, Measured, Operation, OperationKind, RankBuilder,
 };

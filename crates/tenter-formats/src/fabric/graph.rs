@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
-use tenter_notation::diagnostics::quote;
-use tenter_topology::{Explicit, ExplicitLink, ExplicitNode, NodeKind, TopologySpec};
-use tenter_units::{Budget, Rate, Time};
+use tenter_fabric::topology::{Explicit, ExplicitLink, ExplicitNode, NodeKind, TopologySpec};
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::{Budget, Rate, Time};
 
 use super::text::{FabricText, Loss, fabric, impairments};
 use crate::error::{ImportError, Place};

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::component;
-use tenter_units::{Rate, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Rate, Time};
 
 use crate::error::{ImportError, Place};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tenter_notation::emit;
-use tenter_topology::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode};
+use tenter_fabric::topology::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode};
+use tenter_language::notation::emit;
 
 /// Sections of a scenario that an importer has made, with notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Assembly of all ranks' dumps.
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::spec::{FlightRecorderSpec, Gaps};
 
 use super::entries::{Dump, Entry, Known};

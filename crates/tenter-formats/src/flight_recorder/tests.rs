@@ -1,6 +1,6 @@
 //! Small dumps of our own.
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{CallReading, FlightRecorderSpec, FlowReading, Gaps};
 

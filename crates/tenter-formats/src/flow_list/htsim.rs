@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::{Budget, Time};
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::{Budget, Time};
 use tenter_workload::spec::{FlowReading, StartUnit};
 
 use super::{After, Flow, FlowList};

@@ -19,7 +19,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Operation, RankBuilder};
 use tenter_workload::spec::{FlowReading, Origin};
 

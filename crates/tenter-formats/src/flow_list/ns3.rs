@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::Budget;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::Budget;
 use tenter_workload::spec::FlowReading;
 
 use super::{Flow, FlowList};

@@ -5,8 +5,8 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
-use tenter_notation::diagnostics::quote;
-use tenter_units::Budget;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::Budget;
 use tenter_workload::spec::FlowReading;
 
 use super::table::{Column, Rows, columns};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::{Budget, Bytes, Time};
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::{Budget, Bytes, Time};
 use tenter_workload::spec::FlowReading;
 
 use super::{After, Flow, FlowList};

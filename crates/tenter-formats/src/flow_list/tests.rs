@@ -1,7 +1,7 @@
 //! Small lists of our own.
 
 use tenter_engine::Stream;
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Graph, Operation, OperationKind};
 use tenter_workload::spec::{FlowReading, Origin, StartUnit};
 

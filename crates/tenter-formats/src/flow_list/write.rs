@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 use tenter_workload::graph::{Graph, Operation};
 
 /// A flow as simulators have it.

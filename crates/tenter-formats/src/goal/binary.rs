@@ -1,6 +1,6 @@
 //! Reader for binary GOAL files: little-endian, packed, with offsets that count from byte 8.
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Operation, RankBuilder};
 
 use super::collected::{Collected, TIME_MAX};

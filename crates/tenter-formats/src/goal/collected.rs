@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Operation, RankBuilder};
 
 use crate::error::{ImportError, Place};

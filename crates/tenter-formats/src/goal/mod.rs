@@ -14,7 +14,7 @@ mod pieces;
 mod text;
 mod write;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::content::Content;
 use crate::error::{ImportError, Place};

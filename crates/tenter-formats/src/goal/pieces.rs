@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};

@@ -1,6 +1,6 @@
 //! Texts and binary files that say the same, and files that say nothing.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::graph::{Operation, OperationKind};
 
 use super::*;

@@ -1,10 +1,10 @@
 //! Reader for Tenter's own file of a graph.
 
-use tenter_config::Component;
-use tenter_notation::decode::Section;
-use tenter_notation::diagnostics::Problems;
-use tenter_notation::yaml;
-use tenter_units::{Budget, Time};
+use tenter_language::config::Component;
+use tenter_language::notation::decode::Section;
+use tenter_language::notation::diagnostics::Problems;
+use tenter_language::notation::yaml;
+use tenter_language::units::{Budget, Time};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::graph::{Collectives, Graph, GraphError, Measured, Operation, RankBuilder};
 

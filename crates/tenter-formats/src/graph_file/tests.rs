@@ -1,6 +1,6 @@
 //! What is written is read again, and damaged files are refused.
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::collective::{AllReduceRing, CollectiveKind};
 use tenter_workload::graph::{Graph, GraphBuilder, Measured, Operation, RankBuilder};
 

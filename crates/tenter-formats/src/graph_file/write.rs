@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use tenter_config::{Component, Written};
-use tenter_notation::emit;
-use tenter_notation::tree::Node;
-use tenter_units::Time;
+use tenter_language::config::{Component, Written};
+use tenter_language::notation::emit;
+use tenter_language::notation::tree::Node;
+use tenter_language::units::Time;
 use tenter_workload::graph::{Collectives, Graph, Operation};
 
 use super::{MAGIC, follower, head};

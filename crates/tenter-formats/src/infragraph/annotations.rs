@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
 use super::expand::{Devices, Path};
 use super::parts::{Kind, Rank, Read};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tenter_notation::diagnostics::{Location, Problems, Source as Text, quote};
-use tenter_notation::tree::Node;
-use tenter_notation::yaml;
-use tenter_units::Rate;
+use tenter_language::notation::diagnostics::{Location, Problems, Source as Text, quote};
+use tenter_language::notation::tree::Node;
+use tenter_language::notation::yaml;
+use tenter_language::units::Rate;
 
 use super::parts::{
     COUNT_MAX, Component, Device, Edge, Endpoint, Instance, Kind, Link, Rank, Read, Scheme, plain,
@@ -84,7 +84,7 @@ impl<'n> Part<'n> {
     /// Returns a key's place, or the mapping's if the key is missing.
     fn place(&self, key: &str) -> Place {
         let entry = self.node.entry(key);
-        let at = entry.and_then(tenter_notation::tree::Entry::place);
+        let at = entry.and_then(tenter_language::notation::tree::Entry::place);
         self.lines.place(at.or(self.node.at))
     }
 

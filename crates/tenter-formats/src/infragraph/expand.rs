@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::suggestion;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::suggestion;
 
 use super::index;
 use super::parts::{Device, Kind, Read, Scheme};

@@ -1,6 +1,6 @@
 //! Names with Python's slices: `nic`, `nic[0]`, `nic[0:4]`, `nic[::-1]`.
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
 use super::parts::Read;
 use crate::error::{ImportError, Place};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
-use tenter_units::{Budget, suggestion};
+use tenter_language::units::{Budget, suggestion};
 
 use super::annotations::Ranks;
 use super::document::Document;

@@ -1,5 +1,5 @@
-use tenter_topology::{CoreTier, FatTree, LeafSpine, Rail, Topology, TopologySpec};
-use tenter_units::{Budget, Rate, Time};
+use tenter_fabric::topology::{CoreTier, FatTree, LeafSpine, Rail, Topology, TopologySpec};
+use tenter_language::units::{Budget, Rate, Time};
 use tenter_workload::ScaleUp;
 
 use super::*;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tenter_topology::{Cable, HostId, NodeId, Topology};
-use tenter_units::{ById, Rate, Time};
+use tenter_fabric::topology::{Cable, HostId, NodeId, Topology};
+use tenter_language::units::{ById, Rate, Time};
 use tenter_workload::ScaleUp;
 
 use super::parts::plain;

@@ -6,7 +6,7 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::value::RawValue;
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use crate::compressed::{Checked, is_packed};
 use crate::content::Content;

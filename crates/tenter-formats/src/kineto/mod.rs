@@ -15,7 +15,7 @@ mod resolve;
 mod tests;
 mod timeline;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::spec::KinetoSpec;
 
 use crate::calls::{Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common};

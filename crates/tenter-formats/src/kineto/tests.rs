@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use tenter_engine::Stream;
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, Gaps, KinetoSpec, Waits};
 

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 use tenter_workload::spec::{Gaps, Waits};
 
 use crate::calls::{Emitter, Recorded};

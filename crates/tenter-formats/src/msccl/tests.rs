@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::collective::{AlgorithmFiles, AllReduceRing, CollectiveKind};
 
 use crate::algorithm_file::read;

@@ -19,7 +19,7 @@ mod taken;
 #[cfg(test)]
 mod tests;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::collective::{Program, ProgramCollective, ProgramParts, WireProtocol};
 
 use crate::algorithm::{ReadAlgorithm, collective};

@@ -1,6 +1,6 @@
 //! Plans by hand.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind};
 
 use crate::algorithm_file::read;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
 use crate::calls::{Called, called, nccl_element_bytes};
 use crate::error::{ImportError, Place};

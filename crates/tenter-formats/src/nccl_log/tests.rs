@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::graph::{Algorithms, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, NcclLogSpec};
 

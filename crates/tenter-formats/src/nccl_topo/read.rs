@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::{Budget, Rate};
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::{Budget, Rate};
 
 use super::devices::{Devices, NICS_MAX, pcie};
 use super::nvlink::{Domain, domain};

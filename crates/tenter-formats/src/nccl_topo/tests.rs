@@ -1,4 +1,4 @@
-use tenter_units::{Budget, Rate};
+use tenter_language::units::{Budget, Rate};
 
 use super::*;
 use crate::error::{ImportError, Place};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::{Budget, Rate, Time};
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::{Budget, Rate, Time};
 
 use super::devices::Devices;
 use super::interfaces::Interfaces;

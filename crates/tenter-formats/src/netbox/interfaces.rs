@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Rate;
+use tenter_language::units::Rate;
 
 use super::table::Table;
 use crate::decimal;

@@ -1,6 +1,6 @@
 //! A CSV file with columns by name.
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
 use crate::error::{ImportError, Place};
 use crate::imported::Source;

@@ -1,8 +1,8 @@
 //! Conversion of a topology file into a fabric.
 
-use tenter_config::Chance;
-use tenter_notation::diagnostics::quote;
-use tenter_units::{Budget, Rate, Time};
+use tenter_language::config::Chance;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::{Budget, Rate, Time};
 
 use super::servers::{NvLink, server};
 use super::units;

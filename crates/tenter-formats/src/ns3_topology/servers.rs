@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use crate::fabric::Server;
 

@@ -1,5 +1,5 @@
-use tenter_topology::TopologySpec;
-use tenter_units::{Budget, Limits};
+use tenter_fabric::topology::TopologySpec;
+use tenter_language::units::{Budget, Limits};
 
 use super::*;
 use crate::error::{ImportError, Place};
@@ -144,14 +144,14 @@ fn a_fabric_is_built_within_the_budget_of_its_file() {
 
 #[test]
 fn what_is_written_is_read_again() {
-    let tree = tenter_topology::FatTree {
-        core: Some(tenter_topology::CoreTier::new(2, 2)),
-        ..tenter_topology::FatTree::new(2, 2, 2)
+    let tree = tenter_fabric::topology::FatTree {
+        core: Some(tenter_fabric::topology::CoreTier::new(2, 2)),
+        ..tenter_fabric::topology::FatTree::new(2, 2, 2)
     };
     let topology = TopologySpec::FatTree(tree)
         .build(&Budget::unlimited())
         .expect("it is a tree");
-    let loss = |end: tenter_topology::CableEnd| {
+    let loss = |end: tenter_fabric::topology::CableEnd| {
         if end.node.number() == 0 {
             (1 << 63) / 500
         } else {

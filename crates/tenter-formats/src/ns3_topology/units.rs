@@ -1,6 +1,6 @@
 //! Rates and times in ns-3's notation.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use crate::decimal;
 

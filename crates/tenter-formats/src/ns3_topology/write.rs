@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tenter_topology::{Cable, CableEnd, Topology};
-use tenter_units::{Rate, Time};
+use tenter_fabric::topology::{Cable, CableEnd, Topology};
+use tenter_language::units::{Rate, Time};
 
 use crate::fabric::MULTI_PLANE;
 

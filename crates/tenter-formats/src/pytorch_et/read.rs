@@ -1,6 +1,6 @@
 //! Assembly of all ranks' traces.
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::spec::PytorchEtSpec;
 
 use super::nodes::Nodes;

@@ -1,6 +1,6 @@
 //! Small traces of our own, in the two ways in which calls are recorded.
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 use tenter_workload::graph::{Algorithms, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, PytorchEtSpec};
 

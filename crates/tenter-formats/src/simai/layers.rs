@@ -1,7 +1,7 @@
 //! Parsing of the text: groups in the first line, then layers.
 
-use tenter_notation::diagnostics::quote;
-use tenter_units::Time;
+use tenter_language::notation::diagnostics::quote;
+use tenter_language::units::Time;
 use tenter_workload::graph::CollectiveName;
 
 use crate::error::{ImportError, Place};

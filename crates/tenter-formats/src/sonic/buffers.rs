@@ -1,8 +1,8 @@
 //! Pools and profiles: the space that a class shares, the space reserved for it, and the threshold
 //! at which its senders are paused.
 
-use tenter_net::headroom::{self, SonicLink};
-use tenter_units::{Rate, Time};
+use tenter_fabric::net::headroom::{self, SonicLink};
+use tenter_language::units::{Rate, Time};
 
 use crate::config_db::{Id, Reference};
 use crate::fragment::{Part, size, word};

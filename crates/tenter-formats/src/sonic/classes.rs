@@ -3,8 +3,8 @@
 use crate::config_db::{Id, Reference};
 use crate::fragment::{Part, size, word};
 use crate::sonic::input::{CLASSES, Import};
-use tenter_config::Share;
-use tenter_notation::diagnostics::quote;
+use tenter_language::config::Share;
+use tenter_language::notation::diagnostics::quote;
 
 /// A traffic class of the fragment.
 pub(super) struct Class {

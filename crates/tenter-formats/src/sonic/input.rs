@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use tenter_notation::diagnostics::quote;
+use tenter_language::notation::diagnostics::quote;
 
 use crate::config_db::{ConfigDb, Id, Reference};
 use crate::sonic::ports::Port;
 
 /// Number of traffic classes in a scenario.
-pub(super) const CLASSES: u8 = tenter_net::CLASSES as u8;
+pub(super) const CLASSES: u8 = tenter_fabric::net::CLASSES as u8;
 
 /// One import of a port, with the warnings so far.
 pub(super) struct Import<'a> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::config_db::Unread;
 use crate::sonic::input::Import;
 use crate::sonic::ports::PORT;
-use tenter_notation::diagnostics::printable;
+use tenter_language::notation::diagnostics::printable;
 
 /// Most names that a message shows.
 const SHOWN: usize = 8;

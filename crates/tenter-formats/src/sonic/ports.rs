@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::config_db::{ConfigDb, Id};
-use tenter_notation::diagnostics::{Problems, quote};
-use tenter_units::suggestion;
+use tenter_language::notation::diagnostics::{Problems, quote};
+use tenter_language::units::suggestion;
 
 /// The table of the ports, which are only counted.
 pub(super) const PORT: &str = "PORT";

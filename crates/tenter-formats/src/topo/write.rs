@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tenter_topology::{Cable, NodeId, Topology};
-use tenter_units::{Rate, Time};
+use tenter_fabric::topology::{Cable, NodeId, Topology};
+use tenter_language::units::{Rate, Time};
 
 use crate::fabric::MULTI_PLANE;
 
@@ -265,9 +265,9 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Budget;
+    use tenter_language::units::Budget;
 
-    use tenter_topology::{CoreTier, FatTree, LeafSpine, Rail, TopologySpec};
+    use tenter_fabric::topology::{CoreTier, FatTree, LeafSpine, Rail, TopologySpec};
 
     use super::*;
     use crate::imported::Source;
@@ -312,12 +312,14 @@ mod tests {
     #[test]
     fn what_is_not_regular_is_refused() {
         let mut uneven = LeafSpine::new(2, 2, 2);
-        uneven.overrides.push(tenter_topology::LinkOverride {
-            leaf: 0,
-            spine: 1,
-            links: Some(2),
-            rate: None,
-        });
+        uneven
+            .overrides
+            .push(tenter_fabric::topology::LinkOverride {
+                leaf: 0,
+                spine: 1,
+                links: Some(2),
+                rate: None,
+            });
         let tapered = FatTree {
             core: Some(CoreTier {
                 links_per_pod: Some(3),

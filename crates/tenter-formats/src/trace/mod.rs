@@ -9,7 +9,7 @@ mod rank;
 
 use std::collections::BTreeMap;
 
-use tenter_units::{Budget, Time};
+use tenter_language::units::{Budget, Time};
 use tenter_workload::graph::{
     Algorithms, CollectiveName, Communicator, Communicators, Operation, RankBuilder,
 };

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 use tenter_workload::graph::{CollectiveName, Measured};
 use tenter_workload::spec::Dependencies;
 

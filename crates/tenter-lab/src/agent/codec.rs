@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{Missing, Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_fabric::net::{Missing, Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 use tenter_sim::real_time::{Departure, RealHost, Slot, Way};
-use tenter_topology::HostId;
-use tenter_units::Instant;
 
 use super::numbers::{Numbers, nearest};
 use crate::wire::{
@@ -22,7 +22,7 @@ const CONGESTION_EXPERIENCED: u8 = 3;
 const REMEMBERED: usize = 8192;
 
 /// Frame bytes around a data packet's payload, without RETH.
-const DATA_OVERHEAD: u32 = tenter_net::DATA_OVERHEAD_BYTES;
+const DATA_OVERHEAD: u32 = tenter_fabric::net::DATA_OVERHEAD_BYTES;
 
 /// Writes packets as datagrams, and reads datagrams as packets.
 pub(super) struct Codec {
@@ -475,7 +475,7 @@ impl Codec {
 /// Returns a data packet's payload bytes, pads included.
 fn payload_bytes(packet: &Packet) -> u32 {
     let begins = matches!(packet.kind, PacketKind::First | PacketKind::Only);
-    let reth = u32::from(begins) * tenter_net::RETH_BYTES;
+    let reth = u32::from(begins) * tenter_fabric::net::RETH_BYTES;
     u32::from(packet.frame_bytes).saturating_sub(DATA_OVERHEAD + reth)
 }
 

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 use std::os::fd::BorrowedFd;
 
-use tenter_net::Packet;
-use tenter_plan::Plan;
+use tenter_fabric::net::Packet;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
+use tenter_sim::plan::Plan;
 use tenter_sim::real_time::{Departure, RealHost};
-use tenter_topology::HostId;
-use tenter_units::Instant;
 
 use super::rdma::{Attributes, RdmaBuild, RdmaPath, open};
 use super::receivers::Receivers;

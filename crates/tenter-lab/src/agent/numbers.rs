@@ -4,8 +4,8 @@
 //! know. Packets from other trials, and guesses, therefore do not match.
 
 use tenter_engine::mix64;
+use tenter_fabric::topology::HostId;
 use tenter_sim::real_time::Slot;
-use tenter_topology::HostId;
 
 /// Usable queue pair numbers: 24 bits, without 0 and 1, which `InfiniBand` reserves for management.
 const QUEUE_PAIRS: u32 = (1 << 24) - 2;
@@ -41,9 +41,9 @@ impl Numbers {
         let first = self.first_queue_pair(host);
         let place = (number + QUEUE_PAIRS - first) % QUEUE_PAIRS;
         Some(if place.is_multiple_of(2) {
-            Slot::Send(tenter_net::SendSlot::new(place / 2))
+            Slot::Send(tenter_fabric::net::SendSlot::new(place / 2))
         } else {
-            Slot::Receive(tenter_net::ReceiveSlot::new(place / 2))
+            Slot::Receive(tenter_fabric::net::ReceiveSlot::new(place / 2))
         })
     }
 
@@ -68,7 +68,7 @@ pub(super) fn nearest(low: u32, to: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::{ReceiveSlot, SendSlot};
+    use tenter_fabric::net::{ReceiveSlot, SendSlot};
 
     use super::*;
 

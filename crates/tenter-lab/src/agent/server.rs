@@ -9,9 +9,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use tenter_plan::Plan;
-use tenter_topology::HostId;
-use tenter_units::Rate;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Rate;
+use tenter_sim::plan::Plan;
 
 use super::places::Places;
 use super::receivers::Receivers;

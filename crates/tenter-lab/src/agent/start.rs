@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tenter_units::Rate;
+use tenter_language::units::Rate;
 
 use super::privileges::drop_privileges;
 use super::receivers::Receivers;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use tenter_record::{NoteCode, NoteRow, Notes, Stop, StopKind};
-use tenter_report::{RunIdentity, TrialFolder, peak_rss_bytes};
+use tenter::report::{RunIdentity, TrialFolder, peak_rss_bytes};
+use tenter_language::units::Instant;
+use tenter_results::{NoteCode, NoteRow, Notes, Stop, StopKind};
 use tenter_sim::Outcome;
 use tenter_sim::real_time::{HostCounts, RealEnd};
-use tenter_units::Instant;
 
 use super::jobs::{JobRun, Stage};
 use super::trial::LabTrial;

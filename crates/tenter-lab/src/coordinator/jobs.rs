@@ -1,6 +1,6 @@
 //! Progress of jobs in a trial.
 
-use tenter_plan::Plan;
+use tenter_sim::plan::Plan;
 use tenter_workload::JobId;
 
 /// Stage of a job within its trial.

@@ -3,9 +3,9 @@
 use std::net::SocketAddrV4;
 use std::time::{Duration, Instant as Wall};
 
+use tenter_language::units::Instant;
 use tenter_sim::Outcome;
 use tenter_sim::real_time::{PortCounts, RealBooks};
-use tenter_units::Instant;
 
 use super::agents::Agents;
 use super::finish::{self, Finished};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use tenter_record::FlowRow;
-use tenter_report::TrialFolder;
+use tenter::report::TrialFolder;
+use tenter_results::FlowRow;
 use tenter_sim::real_time::RealBooks;
 
 use super::agents::Agents;

@@ -1,8 +1,8 @@
 //! Port counters of namespace switches.
 
 use serde_json::Value;
+use tenter_fabric::topology::{NodeId, Topology};
 use tenter_sim::real_time::{Counter, PortCounts};
-use tenter_topology::{NodeId, Topology};
 
 use super::commands::run;
 use super::wiring::{device, namespace};

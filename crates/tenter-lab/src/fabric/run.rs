@@ -11,7 +11,7 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use tenter::Scenario;
-use tenter_plan::Plan;
+use tenter_sim::plan::Plan;
 
 use super::commands::{run, run_with};
 use super::wiring::{Wiring, control_namespace, namespace};

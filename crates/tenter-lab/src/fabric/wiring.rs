@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_plan::Plan;
-use tenter_topology::{NodeId, Routing, RoutingError, Topology};
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_fabric::topology::{NodeId, Routing, RoutingError, Topology};
+use tenter_sim::plan::Plan;
 
 use crate::lab_file::{NamespaceFabric, control_address, coordinator_address};
 
 /// Seed for the kernel's route hash in all namespaces; `hash: linux` in scenarios has the same.
-const HASH_SEED: u32 = tenter_net::load_balancing::LINUX_HASH_SEED;
+const HASH_SEED: u32 = tenter_fabric::net::load_balancing::LINUX_HASH_SEED;
 
 /// Next hop in all routes, which stands for the other end of a cable. Neighbour entries are
 /// permanent, so no device has this address and it is never resolved.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::keys::{Collector, GnmiKeys, SonicKeys, SwitchKeys};
 use super::snapshot::Snapshot;

@@ -206,7 +206,7 @@ fn more(
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Time;
+    use tenter_language::units::Time;
 
     use super::*;
     use crate::switches::keys::Collector;

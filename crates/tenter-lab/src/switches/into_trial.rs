@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tenter::Scenario;
-use tenter_record::{EngineKind, NoteCode, NoteRow};
-use tenter_report::{read_counts, read_summary, replace_counts};
+use tenter::report::{read_counts, read_summary, replace_counts};
+use tenter_results::{EngineKind, NoteCode, NoteRow};
 use tenter_sim::real_time::RealBooks;
 
 use super::collect::SwitchShown;
@@ -114,11 +114,11 @@ impl Saved {
 mod tests {
     use std::fs;
 
-    use tenter_record::{PortRow, QueueRow, SwitchRow};
-    use tenter_report::{RunIdentity, TrialFolder, read_rows};
-    use tenter_scenario::Format;
+    use tenter::report::{RunIdentity, TrialFolder, read_rows};
+    use tenter::resolve::Format;
+    use tenter_language::units::{Instant, Time};
+    use tenter_results::{PortRow, QueueRow, SwitchRow};
     use tenter_sim::real_time::RealEnd;
-    use tenter_units::{Instant, Time};
 
     use super::*;
     use crate::switches::keys::Collector;

@@ -3,8 +3,8 @@
 use std::net::SocketAddrV4;
 use std::ops::RangeInclusive;
 
-use tenter_config::{component, variants};
-use tenter_units::Time;
+use tenter_language::config::{component, variants};
+use tenter_language::units::Time;
 
 component! {
     /// A switch whose counters are read before and after each trial.

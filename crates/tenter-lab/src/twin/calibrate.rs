@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use tenter::report::write_whole;
+use tenter::resolve::{Format, read_document};
 use tenter::{Run, Scenario, Summary};
-use tenter_config::component;
-use tenter_report::write_whole;
-use tenter_scenario::{Format, read_document};
-use tenter_units::{Rate, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Rate, Time};
 
 use super::compare::{Median, medians, times_of};
 use crate::coordinator::LabTrial;

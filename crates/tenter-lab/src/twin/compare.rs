@@ -1,7 +1,7 @@
 //! Completion times by size, measured and simulated.
 
-use tenter_record::{Summary, median_time};
-use tenter_units::Time;
+use tenter_language::units::Time;
+use tenter_results::{Summary, median_time};
 
 /// Largest deviation with which a simulation matches, in percent.
 pub const TOLERANCE_PERCENT: f64 = 10.0;
@@ -109,7 +109,7 @@ pub(super) fn times_of(these: &[Median], summary: &Summary) -> Vec<Option<Time>>
 
 #[cfg(test)]
 mod tests {
-    use tenter_record::{CollectiveRow, JobRow, JobSummary};
+    use tenter_results::{CollectiveRow, JobRow, JobSummary};
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::{FlowRow, median_time};
-use tenter_units::Time;
+use tenter_language::units::Time;
+use tenter_results::{FlowRow, median_time};
 
 /// Distribution over the flows: simulated completion time against measured, in percent.
 #[derive(Clone, Debug, Default, PartialEq)]

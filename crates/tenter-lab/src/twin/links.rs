@@ -1,7 +1,7 @@
 //! Loads on the links between switches, measured and simulated.
 
-use tenter_record::PortRow;
-use tenter_topology::{NodeId, Topology};
+use tenter_fabric::topology::{NodeId, Topology};
+use tenter_results::PortRow;
 
 /// A link from one switch to another.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
-use tenter_plan::Plan;
+use tenter_fabric::topology::{HostId, NodeId};
+use tenter_sim::plan::Plan;
 use tenter_sim::real_time::{RealBooks, RealHost, Slot};
-use tenter_topology::{HostId, NodeId};
 
 use crate::error::LabError;
 use crate::fabric::{namespace, route_answers};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tenter_report::{TextColumn, TextTable, binary_size};
-use tenter_units::Time;
+use tenter::report::{TextColumn, TextTable, binary_size};
+use tenter_language::units::Time;
 
 use super::compare::TOLERANCE_PERCENT;
 use super::flows::FlowSpread;

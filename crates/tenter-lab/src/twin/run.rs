@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use tenter::report::{read_rows, write_whole};
 use tenter::{Plan, Run};
-use tenter_record::{FlowRow, PortRow, Summary};
-use tenter_report::{read_rows, write_whole};
+use tenter_results::{FlowRow, PortRow, Summary};
 
 use super::calibrate::{Calibration, calibrate};
 use super::compare::{SizeRow, medians, times_of};

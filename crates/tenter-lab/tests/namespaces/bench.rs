@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tenter_lab::{LabError, LabFile, LabRun, LabTrial, Observed, namespace};
-use tenter_record::Summary;
+use tenter_results::Summary;
 use tenter_sim::Outcome;
 
 /// A lab that is up; it is taken down when it is dropped, whatever has happened.

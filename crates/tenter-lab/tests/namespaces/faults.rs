@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tenter_record::{FlowRow, StopKind};
-use tenter_report::{read_manifest, read_rows};
+use tenter::report::{read_manifest, read_rows};
+use tenter_results::{FlowRow, StopKind};
 
 use crate::bench::{Bench, command, complete};
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use tenter_lab::AgentOptions;
-use tenter_units::Rate;
+use tenter_language::units::Rate;
 
 use crate::bench::Bench;
 use crate::{capture, faults, hostile, rack, traffic};

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::thread;
 
+use tenter::report::read_rows;
 use tenter_lab::{LabFile, LabRun};
-use tenter_record::PortRow;
-use tenter_report::read_rows;
+use tenter_results::PortRow;
 use tenter_sim::Outcome;
 
 use crate::bench::{Bench, Quiet};

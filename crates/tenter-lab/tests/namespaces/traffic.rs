@@ -1,8 +1,8 @@
 //! Collectives, their bytes and their paths.
 
+use tenter::report::{TrialData, read_rows};
 use tenter_lab::{Calibration, Constants, LabRun, kernel_paths};
-use tenter_record::FlowRow;
-use tenter_report::{TrialData, read_rows};
+use tenter_results::FlowRow;
 
 use crate::bench::{Bench, Quiet, complete};
 

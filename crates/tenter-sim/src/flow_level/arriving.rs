@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use tenter_engine::{Home, LocalNode};
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::network::{CompleteFlow, FlowKey, NodeModel};
 

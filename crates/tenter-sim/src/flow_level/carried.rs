@@ -1,8 +1,8 @@
 //! Data that links have carried at flow level.
 
-use tenter_flow::Weight;
-use tenter_topology::{CableEnd, HostId, NodeId, Topology};
-use tenter_units::ById;
+use crate::fluid::Weight;
+use tenter_fabric::topology::{CableEnd, HostId, NodeId, Topology};
+use tenter_language::units::ById;
 
 /// Data frames and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

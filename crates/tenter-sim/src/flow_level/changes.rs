@@ -1,8 +1,8 @@
 //! Links that go down, come up or change their rate, and routes that change with them.
 
-use tenter_flow::{Amount, FlowRate};
-use tenter_topology::{CableEnd, NodeId};
-use tenter_units::{Instant, SerialisationTime, Time};
+use crate::fluid::{Amount, FlowRate};
+use tenter_fabric::topology::{CableEnd, NodeId};
+use tenter_language::units::{Instant, SerialisationTime, Time};
 
 use crate::network::Change;
 

@@ -1,8 +1,8 @@
 //! Transfers within hosts, which travel through a scale-up domain and not the fabric.
 
 use tenter_engine::{LocalNode, Output};
-use tenter_net::{Event, Medium, Packet};
-use tenter_units::Instant;
+use tenter_fabric::net::{Event, Medium, Packet};
+use tenter_language::units::Instant;
 
 use super::instants::{Happens, Instants};
 

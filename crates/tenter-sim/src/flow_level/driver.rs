@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
+use crate::fluid::{FlowId, Fluid, LinkId};
+use crate::plan::Plan;
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
-use tenter_flow::{FlowId, Fluid, LinkId};
-use tenter_net::Packet;
-use tenter_plan::Plan;
-use tenter_topology::NodeId;
-use tenter_units::{ById, Instant, Time};
+use tenter_fabric::net::Packet;
+use tenter_fabric::topology::NodeId;
+use tenter_language::units::{ById, Instant, Time};
 use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;

@@ -1,10 +1,10 @@
 //! Rates for hosts whose memory is slower than the wire.
 
-use tenter_flow::FlowRate;
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_plan::Plan;
-use tenter_topology::{CableEnd, HostId, NodeId, Topology};
-use tenter_units::{ById, Rate};
+use crate::fluid::FlowRate;
+use crate::plan::Plan;
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_fabric::topology::{CableEnd, HostId, NodeId, Topology};
+use tenter_language::units::{ById, Rate};
 
 /// Highest rates at which a host sends and receives.
 #[derive(Clone, Copy, Debug)]

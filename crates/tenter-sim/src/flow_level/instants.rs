@@ -1,7 +1,7 @@
 //! The event list at flow level.
 
 use std::collections::BTreeMap;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 /// An event. Events at one instant are handled by kind, then by number, never in the order in which
 /// they were added.

@@ -17,10 +17,10 @@
 
 use std::f64::consts::LN_2;
 
+use crate::fluid::{FlowId, Weight};
 use tenter_engine::Draws;
-use tenter_flow::{FlowId, Weight};
-use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Time;
 
 use super::driver::FlowDriver;
 use super::messages::{Message, PairWay};

@@ -1,13 +1,13 @@
 //! Features of a plan that flow level cannot simulate, and those that it simulates with a known
 //! bias.
 
+use crate::fluid::FlowRate;
+use crate::plan::{Fault, Plan, SteeringDemand};
 use tenter_endpoint::NicSpec;
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_flow::FlowRate;
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_net::load_balancing::LoadBalancing;
-use tenter_plan::{Fault, Plan, SteeringDemand};
-use tenter_units::Time;
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_fabric::net::load_balancing::LoadBalancing;
+use tenter_language::units::Time;
 
 use super::way_delays::WayDelays;
 

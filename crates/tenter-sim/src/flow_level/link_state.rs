@@ -1,6 +1,6 @@
 //! Links that change during a trial.
 
-use tenter_flow::FlowRate;
+use crate::fluid::FlowRate;
 
 /// State after a link has changed.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,8 @@
 //! Messages (transfers' shares on queue pairs) from posting to acknowledgement.
 
-use tenter_flow::FlowId;
-use tenter_topology::HostId;
-use tenter_units::{ById, Instant, id};
+use crate::fluid::FlowId;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{ById, Instant, id};
 
 use crate::network::FlowKey;
 

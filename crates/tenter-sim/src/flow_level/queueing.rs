@@ -1,7 +1,7 @@
 //! How messages pass the switches' queues.
 
-use tenter_flow::{FlowId, FlowRate};
-use tenter_units::{Instant, Time};
+use crate::fluid::{FlowId, FlowRate};
+use tenter_language::units::{Instant, Time};
 
 use super::driver::FlowDriver;
 use super::instants::Happens;

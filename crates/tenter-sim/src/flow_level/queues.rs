@@ -9,10 +9,10 @@
 //! packets need to reach it. A backlog at one link would reach the next one no faster than the
 //! first link sends, so waits are not added up: the longest one counts.
 
-use tenter_flow::{FlowRate, FlowSpec, Fluid, LinkId, Queues, RouteId, Waiting, Weight};
-use tenter_plan::Plan;
-use tenter_topology::{HostId, Topology};
-use tenter_units::{ById, Instant, Rate, Time};
+use crate::fluid::{FlowRate, FlowSpec, Fluid, LinkId, Queues, RouteId, Waiting, Weight};
+use crate::plan::Plan;
+use tenter_fabric::topology::{HostId, Topology};
+use tenter_language::units::{ById, Instant, Rate, Time};
 
 use super::messages::{MessageId, Messages};
 use super::ways::{Hop, Way, Ways};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_flow::{FlowRate, FlowSpec, Fluid};
-use tenter_units::{Instant, Time};
+use crate::fluid::{FlowRate, FlowSpec, Fluid};
+use tenter_language::units::{Instant, Time};
 use tenter_workload::{JobId, QueuePairScope, Rings, Schedule, WorkloadError};
 
 use crate::network::{Context, JobPlan};

@@ -13,8 +13,8 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use tenter_flow::{FlowRate, FlowSpec, Fluid, Presence, Weight};
-use tenter_units::Time;
+use crate::fluid::{FlowRate, FlowSpec, Fluid, Presence, Weight};
+use tenter_language::units::Time;
 use tenter_workload::Rings;
 
 use super::ring_jobs::rates_at_once;

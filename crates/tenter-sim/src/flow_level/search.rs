@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_flow::Weight;
-use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
+use crate::fluid::Weight;
+use tenter_fabric::topology::{CableEnd, HostId, NodeId, Routing, Topology};
 
 use crate::network::{Context, NodeModel};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tenter_flow::{Amount, FlowId, FlowSpec, LinkId, RouteId, Weight};
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use crate::fluid::{Amount, FlowId, FlowSpec, LinkId, RouteId, Weight};
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 use tenter_workload::split;
 
 use crate::network::{Context, Fabric, FlowKey, Posted, QueuePairId, Unwatched};

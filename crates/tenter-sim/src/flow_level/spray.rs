@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::fluid::Weight;
 use tenter_engine::Draws;
-use tenter_flow::Weight;
-use tenter_topology::{CableEnd, NodeId};
+use tenter_fabric::topology::{CableEnd, NodeId};
 
 use crate::network::{Context, FlowKey};
 

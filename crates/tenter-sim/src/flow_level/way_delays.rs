@@ -1,8 +1,8 @@
 //! A path's delays, besides the time that its slowest link takes for all frames.
 
-use tenter_net::{ACK_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_plan::unloaded::{Link, frame_time};
-use tenter_units::{Rate, SerialisationTime, Time};
+use crate::plan::unloaded::{Link, frame_time};
+use tenter_fabric::net::{ACK_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_language::units::{Rate, SerialisationTime, Time};
 
 /// Links on a path and on the path back.
 #[derive(Clone, Debug)]
@@ -147,8 +147,8 @@ fn until_links(links: &[Link], per_byte: &[SerialisationTime], frame_bytes: u32)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::unloaded::request_time;
     use tenter_endpoint::NicSpec;
-    use tenter_plan::unloaded::request_time;
 
     #[test]
     fn a_message_alone_takes_what_its_packets_take() {

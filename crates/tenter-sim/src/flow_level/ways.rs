@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::fluid::{FlowRate, Fluid, LinkId, RouteId, Weight};
+use crate::plan::Link;
 use tenter_engine::Draws;
-use tenter_flow::{FlowRate, Fluid, LinkId, RouteId, Weight};
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_plan::Link;
-use tenter_topology::{CableEnd, HostId, NodeId, Topology};
-use tenter_units::{ById, Rate, Time, id};
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_fabric::topology::{CableEnd, HostId, NodeId, Topology};
+use tenter_language::units::{ById, Rate, Time, id};
 
 use crate::network::Context;
 

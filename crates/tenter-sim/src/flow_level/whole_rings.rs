@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tenter_flow::{Amount, FlowSpec};
-use tenter_units::{Instant, Time};
+use crate::fluid::{Amount, FlowSpec};
+use tenter_language::units::{Instant, Time};
 use tenter_workload::{JobId, RankId, Rings, Schedule};
 
 use crate::network::{FlowKey, QueuePairId};

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::plan::ideal::nearest::least_latency;
+use crate::plan::{Fidelity, Plan, SteadyState, unloaded};
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_endpoint::ultra_ethernet::UltraEthernet;
 use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
-use tenter_net::{
+use tenter_fabric::net::{
     ArrivalsByPort, DATA_OVERHEAD_BYTES, PullTarget, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
-use tenter_plan::ideal::nearest::least_latency;
-use tenter_plan::{Fidelity, Plan, SteadyState, unloaded};
-use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
-use tenter_units::{Budget, ById, Time};
+use tenter_fabric::topology::{CableEnd, HostId, NodeId, Routing, Topology};
+use tenter_language::units::{Budget, ById, Time};
 use tenter_workload::{Job, JobId, QUEUE_PAIRS_MAX, QueuePairs, RankId, Schedule, WorkloadError};
 
 use crate::error::SimulationError;
@@ -360,7 +360,10 @@ pub fn build<W: Watcher>(
 }
 
 /// A partition's lane and nodes, which become a [`Part`].
-type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
+type Wired = (
+    tenter_engine::Lane<tenter_fabric::net::Packet>,
+    Vec<NodeModel>,
+);
 
 /// Builds the lanes and nodes, partition by partition.
 fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {

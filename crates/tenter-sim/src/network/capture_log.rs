@@ -6,10 +6,10 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use tenter_net::{Event, EventKind, Packet, PacketKind};
-use tenter_plan::CapturePlan;
-use tenter_topology::{CableEnd, Topology};
-use tenter_units::{Instant, Time};
+use crate::plan::CapturePlan;
+use tenter_fabric::net::{Event, EventKind, Packet, PacketKind};
+use tenter_fabric::topology::{CableEnd, Topology};
+use tenter_language::units::{Instant, Time};
 
 use super::watch::{Captured, Seen, Watcher};
 
@@ -201,7 +201,7 @@ impl Watcher for CaptureLog {
 
 #[cfg(test)]
 mod tests {
-    use tenter_topology::HostId;
+    use tenter_fabric::topology::HostId;
 
     use super::*;
 

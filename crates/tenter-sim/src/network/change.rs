@@ -1,7 +1,7 @@
 //! Changes that a sync point may make to a node.
 
-use tenter_net::{FarEnd, WatchdogSpec, WireLosses};
-use tenter_units::{SerialisationTime, Time};
+use tenter_fabric::net::{FarEnd, WatchdogSpec, WireLosses};
+use tenter_language::units::{SerialisationTime, Time};
 
 /// A change to a node at a sync point. A `u16` is a port number.
 #[derive(Clone, Copy, Debug)]

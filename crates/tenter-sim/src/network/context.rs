@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::plan::{Fidelity, HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_endpoint::ultra_ethernet::Network as UltraEthernetNetwork;
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{Home, Output, mix64};
-use tenter_net::input_queued::InputQueuedSpec;
-use tenter_net::load_balancing::FiveTuple;
-use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
-use tenter_plan::{Fidelity, HostDelays, LinkImpairment, Links, Lookahead, Seeds};
-use tenter_topology::{HostId, NodeId, Routing, Topology};
-use tenter_units::{ById, Instant, Rate, Time};
+use tenter_fabric::net::input_queued::InputQueuedSpec;
+use tenter_fabric::net::load_balancing::FiveTuple;
+use tenter_fabric::net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
+use tenter_fabric::topology::{HostId, NodeId, Routing, Topology};
+use tenter_language::units::{ById, Instant, Rate, Time};
 use tenter_workload::{JobId, RankId, ScaleUp, Transfer};
 
 use super::jobs::{JobPlan, JobProgress, RankHere};

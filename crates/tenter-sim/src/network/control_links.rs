@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use tenter_engine::Output;
-use tenter_net::SwitchModel;
-use tenter_net::scheduled::{LeafWiring, Peer};
-use tenter_topology::NodeId;
-use tenter_units::Time;
+use tenter_fabric::net::SwitchModel;
+use tenter_fabric::net::scheduled::{LeafWiring, Peer};
+use tenter_fabric::topology::NodeId;
+use tenter_language::units::Time;
 
 use super::context::Context;
 use super::scheduled::ScheduledFabric;

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use tenter_engine::{Balance, Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
-use tenter_net::Packet;
-use tenter_topology::NodeId;
-use tenter_units::Instant;
+use tenter_fabric::net::Packet;
+use tenter_fabric::topology::NodeId;
+use tenter_language::units::Instant;
 use tenter_workload::{JobId, Schedule};
 
 use crate::flow_level::{Carried, RingsTaken};

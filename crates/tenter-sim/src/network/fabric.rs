@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tenter_endpoint::{Arrivals, RunEnd};
 use tenter_engine::{EventList, LocalNode, Nodes, Output, Visit};
-use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch, Transmitter};
-use tenter_topology::{Routing, Topology};
-use tenter_units::Instant;
+use tenter_fabric::net::{ArrivalsByPort, Event, Medium, Packet, Switch, Transmitter};
+use tenter_fabric::topology::{Routing, Topology};
+use tenter_language::units::Instant;
 
 use super::change::Change;
 use super::context::Context;

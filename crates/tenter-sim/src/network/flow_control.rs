@@ -1,9 +1,9 @@
 //! Delays and headroom that flow control derives from the links.
 
 use tenter_endpoint::NicClasses;
-use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_topology::{CableEnd, HostId, NodeId};
-use tenter_units::Time;
+use tenter_fabric::net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_fabric::topology::{CableEnd, HostId, NodeId};
+use tenter_language::units::Time;
 use tenter_workload::JobId;
 
 use super::context::Context;

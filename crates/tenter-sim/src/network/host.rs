@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 
 use tenter_endpoint::{Delivery, Nic, RxContext, SendPeer, WorkRequest};
 use tenter_engine::Stream;
-use tenter_net::{Medium, Packet, PacketKind};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Medium, Packet, PacketKind};
+use tenter_language::units::{Instant, Time};
 use tenter_workload::flow_workload::Sender;
 use tenter_workload::graph::News;
 use tenter_workload::{Countdown, Destination, JobId, RankReceiveSlot, Transfer, split};

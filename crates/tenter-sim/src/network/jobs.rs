@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_engine::{Control, Stream};
-use tenter_net::{ReceiveSlot, SendSlot};
-use tenter_units::{ById, Instant, Time};
+use tenter_fabric::net::{ReceiveSlot, SendSlot};
+use tenter_language::units::{ById, Instant, Time};
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{
     CollectiveRun, Job, JobId, QueuePairs, RankId, RankReceiveSlot, RankSendSlot, Schedule,

@@ -1,10 +1,10 @@
 //! Links: where they lead, and their delays.
 
+use crate::plan::{Delays, unloaded};
 use tenter_engine::{Home, Output};
-use tenter_net::FarEnd;
-use tenter_plan::{Delays, unloaded};
-use tenter_topology::{CableEnd, HostId, NodeId};
-use tenter_units::{Rate, SerialisationTime, Time};
+use tenter_fabric::net::FarEnd;
+use tenter_fabric::topology::{CableEnd, HostId, NodeId};
+use tenter_language::units::{Rate, SerialisationTime, Time};
 
 use super::context::Context;
 

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::plan::{LinkImpairment, RulePlan};
 use tenter_endpoint::{Nic, NicBuild};
 use tenter_engine::{Output, Stream, mix64};
-use tenter_net::impairment::{ImpairmentSpec, TesterRule};
-use tenter_net::{
+use tenter_fabric::net::impairment::{ImpairmentSpec, TesterRule};
+use tenter_fabric::net::{
     Headers, MacControl, Packet, Sender, SignalMode, SignalSpec, SignalWiring, Switch, SwitchModel,
     SwitchParts, Transmitter,
 };
-use tenter_plan::{LinkImpairment, RulePlan};
-use tenter_topology::{CableEnd, HostId, NodeId};
+use tenter_fabric::topology::{CableEnd, HostId, NodeId};
 
 use super::context::Context;
 use super::fabric::NodeModel;

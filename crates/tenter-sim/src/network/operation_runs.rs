@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 use tenter_workload::graph::{Metered, OperationLog, RankRun};
 use tenter_workload::{Countdown, JobId, RankId};
 

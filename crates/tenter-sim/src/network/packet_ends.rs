@@ -1,7 +1,7 @@
 //! Header fields about a packet's source, which packets in the model leave out.
 
-use tenter_net::{Packet, ReceiveSlot, SendSlot, Slot};
-use tenter_topology::HostId;
+use tenter_fabric::net::{Packet, ReceiveSlot, SendSlot, Slot};
+use tenter_fabric::topology::HostId;
 
 use super::context::Context;
 use super::jobs::RankHere;

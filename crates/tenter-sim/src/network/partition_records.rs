@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use tenter_endpoint::{Acknowledged, Delivery, HeldByRate, Marks};
-use tenter_units::{ById, Instant};
+use tenter_language::units::{ById, Instant};
 use tenter_workload::graph::Consequences;
 use tenter_workload::{JobId, RankId, RankSendSlot};
 
@@ -47,7 +47,7 @@ pub(crate) struct Posted {
 }
 
 /// The receiver's half of a flow. Latencies are in units of
-/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS) ps.
+/// [`SENT_UNIT_PS`](tenter_fabric::net::SENT_UNIT_PS) ps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,

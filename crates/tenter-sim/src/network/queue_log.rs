@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{Event, EventKind};
-use tenter_plan::QueueChanges;
-use tenter_record::QueueChangeRow;
-use tenter_topology::CableEnd;
-use tenter_units::Instant;
+use crate::plan::QueueChanges;
+use tenter_fabric::net::{Event, EventKind};
+use tenter_fabric::topology::CableEnd;
+use tenter_language::units::Instant;
+use tenter_results::QueueChangeRow;
 
 use super::watch::{PortChanges, Watcher};
 
@@ -26,7 +26,7 @@ pub(crate) struct QueueLog {
 #[derive(Clone, Debug, Default)]
 struct PortLog {
     /// Waiting frame bytes in each class's queue.
-    waiting: [u64; tenter_net::CLASSES],
+    waiting: [u64; tenter_fabric::net::CLASSES],
     rows: Vec<QueueChangeRow>,
     /// Set once the queues at the beginning of the span are among the rows.
     has_begun: bool,

@@ -1,7 +1,7 @@
 //! The recorder for what a scenario asks to be recorded packet by packet.
 
-use tenter_net::Event;
-use tenter_plan::Plan;
+use crate::plan::Plan;
+use tenter_fabric::net::Event;
 
 use super::capture_log::CaptureLog;
 use super::queue_log::QueueLog;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 /// An NPU's port into its domain.
 #[derive(Debug, Default)]

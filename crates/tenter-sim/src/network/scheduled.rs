@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tenter_net::scheduled::{HostPlace, ScheduledSpec};
-use tenter_plan::{LeafKinds, Plan};
-use tenter_topology::{CableEnd, NodeId};
+use crate::plan::{LeafKinds, Plan};
+use tenter_fabric::net::scheduled::{HostPlace, ScheduledSpec};
+use tenter_fabric::topology::{CableEnd, NodeId};
 
 /// The fabric's parameters and its leaves.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tenter_endpoint::{Directory, ReplyPath};
-use tenter_net::ReceiveSlot;
-use tenter_topology::HostId;
-use tenter_units::ById;
+use tenter_fabric::net::ReceiveSlot;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::ById;
 use tenter_workload::{Destination, JobId, Schedule, split};
 
 use super::context::Context;

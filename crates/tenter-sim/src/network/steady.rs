@@ -27,7 +27,7 @@ pub(crate) use refusal::refusal;
 pub(crate) use search::{HOPS_PER_RUN, Search, Slices};
 pub(crate) use steps::RECORDS_PER_JUMP;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Totals of what was jumped over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::plan::{Plan, unloaded};
 use tenter_endpoint::ultra_ethernet::{Acknowledgements, Network};
-use tenter_plan::{Plan, unloaded};
-use tenter_topology::{HostId, Routing, Topology};
-use tenter_units::{Rate, Time};
+use tenter_fabric::topology::{HostId, Routing, Topology};
+use tenter_language::units::{Rate, Time};
 
 /// Describes the network for NICs with that transport; `None` for others.
 pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::plan::Plan;
+use crate::plan::unloaded::{Link, links, request_time};
 use tenter_endpoint::NicSpec;
-use tenter_plan::Plan;
-use tenter_plan::unloaded::{Link, links, request_time};
-use tenter_topology::Routing;
-use tenter_units::Time;
+use tenter_fabric::topology::Routing;
+use tenter_language::units::Time;
 use tenter_workload::{Job, RankId};
 
 /// The paths in a flow workload, each distinct list of links once.

@@ -1,10 +1,10 @@
 //! Observes a flow or a port, at no cost for runs that observe nothing.
 
-use tenter_net::{Event, EventKind, Packet, PacketKind};
-use tenter_plan::CapturePlan;
-use tenter_record::QueueChangeRow;
-use tenter_topology::{CableEnd, NodeId};
-use tenter_units::{Instant, Time};
+use crate::plan::CapturePlan;
+use tenter_fabric::net::{Event, EventKind, Packet, PacketKind};
+use tenter_fabric::topology::{CableEnd, NodeId};
+use tenter_language::units::{Instant, Time};
+use tenter_results::QueueChangeRow;
 
 use super::context::Context;
 
@@ -186,7 +186,7 @@ impl Watcher for WatchLog {
 
 #[cfg(test)]
 mod tests {
-    use tenter_topology::HostId;
+    use tenter_fabric::topology::HostId;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The choice between bucket windows and central windows.
 
+use crate::plan::{CENTRAL_BELOW, WINDOW_MAX};
 use tenter_engine::Windows;
-use tenter_plan::{CENTRAL_BELOW, WINDOW_MAX};
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Bucket length under central windows.
 const CENTRAL_BUCKET: Time = Time::from_ns(50);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::plan::Plan;
 use serde::{Deserialize, Serialize};
-use tenter_net::Switch;
-use tenter_plan::Plan;
-use tenter_record::{
+use tenter_fabric::net::Switch;
+use tenter_language::units::{Instant, Time};
+use tenter_results::{
     Counts, EngineKind, FlowRow, NoteCode, Notes, PortRow, QueueRow, Stop, Totals,
 };
-use tenter_units::{Instant, Time};
 use tenter_workload::{JobId, Schedule};
 
 use crate::error::SimulationError;

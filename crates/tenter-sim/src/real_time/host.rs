@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::plan::Plan;
 use tenter_endpoint::NicCounters;
 use tenter_engine::{LocalNode, Output};
-use tenter_net::{Event, Medium, Missing, Packet, PacketKind, ReceiveSlot, SendSlot};
-use tenter_plan::Plan;
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{Event, Medium, Missing, Packet, PacketKind, ReceiveSlot, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 use tenter_workload::graph::GraphSchedule;
 use tenter_workload::{JobId, Schedule, split};
 

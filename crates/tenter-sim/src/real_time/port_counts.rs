@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_record::{PortRow, QueueRow, Row, SwitchRow, Unread};
+use tenter_fabric::net::WIRE_OVERHEAD_BYTES;
+use tenter_results::{PortRow, QueueRow, Row, SwitchRow, Unread};
 
 /// Counters that a port or one of its classes may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

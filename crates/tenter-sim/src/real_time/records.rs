@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use tenter_endpoint::Marks;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 use tenter_workload::JobId;
 
 use crate::network::{AcknowledgedHalf, DeliveredHalf, FlowKey};
 
 /// A flow as its receiver saw it. Instants are in ps, latencies in units of
-/// [`SENT_UNIT_PS`](tenter_net::SENT_UNIT_PS).
+/// [`SENT_UNIT_PS`](tenter_fabric::net::SENT_UNIT_PS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HalfReceived {
     /// Job, by its index in the plan.

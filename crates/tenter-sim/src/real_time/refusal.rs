@@ -1,8 +1,8 @@
 //! Parts of a plan that real hosts cannot run.
 
+use crate::plan::Plan;
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_plan::Plan;
-use tenter_topology::NodeId;
+use tenter_fabric::topology::NodeId;
 
 /// One such part: true if the plan has it, its name, and the remedy.
 type Refused = (bool, &'static str, &'static str);

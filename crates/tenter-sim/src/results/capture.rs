@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{Missing, Notice, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Slot};
-use tenter_plan::CapturePlan;
-use tenter_record::{
+use crate::plan::CapturePlan;
+use tenter_fabric::net::{
+    Missing, Notice, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Slot,
+};
+use tenter_fabric::topology::{CableEnd, HostId, Topology};
+use tenter_language::units::Instant;
+use tenter_results::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, NoteCode, RoceBody, RocePacket,
 };
-use tenter_topology::{CableEnd, HostId, Topology};
-use tenter_units::Instant;
 
 use crate::network::{Captured, Context, Driver, PacketEnds, Seen, Watcher, keep_first};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{CLASSES, Packet, PauseRecord, Transmitter};
-use tenter_topology::{CableEnd, NodeId};
-use tenter_units::Instant;
+use tenter_fabric::net::{CLASSES, Packet, PauseRecord, Transmitter};
+use tenter_fabric::topology::{CableEnd, NodeId};
+use tenter_language::units::Instant;
 
 use crate::network::{Driver, NodeModel};
 

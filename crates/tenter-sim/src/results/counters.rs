@@ -1,13 +1,13 @@
 //! Counters in ports, queues and switches, as rows in their tables.
 
 use tenter_endpoint::{Nic, NicCounters};
-use tenter_net::{
+use tenter_fabric::net::{
     CLASSES, FLOW_CONTROL_BYTES, LaneBuffer, PAUSE_FRAME_BYTES, PauseRecord, Switch, Transmitter,
     WIRE_OVERHEAD_BYTES,
 };
-use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
-use tenter_topology::{CableEnd, NodeId};
-use tenter_units::{Instant, Time};
+use tenter_fabric::topology::{CableEnd, NodeId};
+use tenter_language::units::{Instant, Time};
+use tenter_results::{Counts, PortRow, QueueRow, SwitchRow};
 
 use crate::flow_level::Carried;
 use crate::network::{Context, Driver, JobPlan, NodeModel};

@@ -1,9 +1,9 @@
 //! Credit-based fabrics: each node's lanes, and checks on their counters.
 
-use tenter_net::{
+use tenter_fabric::net::{
     CLASSES, LaneBuffer, LaneCredit, Packet, PacketKind, Switch, Transmitter, credit_blocks,
 };
-use tenter_topology::NodeId;
+use tenter_fabric::topology::NodeId;
 
 use crate::network::{Driver, NodeModel};
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::CriticalPathRow;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
+use tenter_results::CriticalPathRow;
 use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
 
 use super::iteration_id::IterationId;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tenter_endpoint::{HeldByRate, Marks};
-use tenter_net::SENT_UNIT_PS;
-use tenter_record::{Digest, FlowRow};
-use tenter_units::{ById, Instant, Time};
+use tenter_fabric::net::SENT_UNIT_PS;
+use tenter_language::units::{ById, Instant, Time};
+use tenter_results::{Digest, FlowRow};
 use tenter_workload::graph::GraphSchedule;
 use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::{FlowSizeRow, Histogram};
-use tenter_units::Time;
+use tenter_language::units::Time;
+use tenter_results::{FlowSizeRow, Histogram};
 use tenter_workload::flow_workload::SizeDistribution;
 
 use crate::network::Remembered;

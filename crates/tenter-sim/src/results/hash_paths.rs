@@ -2,8 +2,8 @@
 
 use std::iter;
 
-use tenter_topology::{CableEnd, HostId, NodeId};
-use tenter_units::ById;
+use tenter_fabric::topology::{CableEnd, HostId, NodeId};
+use tenter_language::units::ById;
 use tenter_workload::{Job, JobId, Schedule, WorkloadError};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel, QueuePairId};
@@ -97,7 +97,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
     if context.port_changes.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
         return None;
     }
-    let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];
+    let ports_of = |node: &tenter_fabric::topology::Node| vec![0; node.ports.len()];
     let mut counts: ById<NodeId, Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
     for (number, plan) in context.jobs.numbered() {
         for (rank, &from) in plan.job.hosts.numbered() {

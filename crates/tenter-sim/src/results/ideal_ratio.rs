@@ -1,8 +1,8 @@
 //! Ideal ratios: a time over that which the same transfers take on a full mesh with point-to-point
 //! links at port speed.
 
-use tenter_record::{CollectiveRow, nearest_rank};
-use tenter_units::Time;
+use tenter_language::units::Time;
+use tenter_results::{CollectiveRow, nearest_rank};
 
 use crate::network::JobPlan;
 

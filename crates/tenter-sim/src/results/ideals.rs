@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_plan::Plan;
-use tenter_plan::ideal::Ideal;
-use tenter_units::{ById, Time};
+use crate::plan::Plan;
+use crate::plan::ideal::Ideal;
+use tenter_language::units::{ById, Time};
 use tenter_workload::{CollectiveRun, Job, JobId};
 
 use crate::network::Context;

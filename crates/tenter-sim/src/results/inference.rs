@@ -1,7 +1,7 @@
 //! Inference: request times, and how ranks spent their time.
 
-use tenter_record::{InferencePoolRow, InferenceRow, NoteCode, NoteRow, RequestRow, nearest_rank};
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
+use tenter_results::{InferencePoolRow, InferenceRow, NoteCode, NoteRow, RequestRow, nearest_rank};
 use tenter_workload::graph::Metered;
 use tenter_workload::inference::{Arrival, At, InferenceRun, PoolRun, RequestRun};
 use tenter_workload::transformer::Parallelism;

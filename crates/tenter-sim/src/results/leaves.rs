@@ -1,7 +1,7 @@
 //! Conservation checks for the leaves in a scheduled fabric.
 
-use tenter_net::Switch;
-use tenter_net::scheduled::{FrameCount, LeafRecord};
+use tenter_fabric::net::Switch;
+use tenter_fabric::net::scheduled::{FrameCount, LeafRecord};
 
 use crate::network::{Driver, NodeModel};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 use tenter_workload::graph::{GraphSchedule, Metered};
 use tenter_workload::transformer::{Parallelism, Stream};
 use tenter_workload::{JobId, Operations, RankId};

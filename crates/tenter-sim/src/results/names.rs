@@ -1,7 +1,7 @@
 //! Names to which rows refer by number.
 
-use tenter_plan::Plan;
-use tenter_record::Names;
+use crate::plan::Plan;
+use tenter_results::Names;
 
 /// Collects the plan's job and node names, for tables that show them beside numbers.
 pub fn names(plan: &Plan) -> Names {

@@ -1,6 +1,6 @@
 //! Congestion notices that switches have sent to each other for load balancing.
 
-use tenter_net::Switch;
+use tenter_fabric::net::Switch;
 
 use crate::network::{Driver, NodeModel};
 

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_record::{CriticalShareRow, OperationRow, RankTimeRow};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
+use tenter_results::{CriticalShareRow, OperationRow, RankTimeRow};
 use tenter_workload::JobId;
 use tenter_workload::graph::{Graph, GraphSchedule, Operation, OperationLog};
 

@@ -1,6 +1,6 @@
 //! A trial's outcome: summary, rows and digest.
 
-use tenter_record::{CollectiveRow, Counts, Digest, JobRow, Summary};
+use tenter_results::{CollectiveRow, Counts, Digest, JobRow, Summary};
 
 /// A trial's outcome, besides the rows that its sink has received.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! Warns if queues at flow level grow beyond what packets would find.
 
-use tenter_net::{ClassSpec, SwitchSpec, Switches};
-use tenter_record::{NoteCode, NoteRow};
-use tenter_units::Bytes;
+use tenter_fabric::net::{ClassSpec, SwitchSpec, Switches};
+use tenter_language::units::Bytes;
+use tenter_results::{NoteCode, NoteRow};
 
 use crate::network::Driver;
 

@@ -1,10 +1,10 @@
 //! Power that the fabric drew in a run: the constants of a power profile times the parts that exist
 //! and the bits that were counted.
 
-use tenter_plan::{PowerProfile, PoweredParts};
-use tenter_record::{PortRow, PowerRow};
-use tenter_topology::NodeId;
-use tenter_units::Instant;
+use crate::plan::{PowerProfile, PoweredParts};
+use tenter_fabric::topology::NodeId;
+use tenter_language::units::Instant;
+use tenter_results::{PortRow, PowerRow};
 
 use crate::network::Driver;
 

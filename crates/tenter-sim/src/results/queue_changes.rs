@@ -1,6 +1,6 @@
 //! The table with recorded queue changes, and a warning about what is missing.
 
-use tenter_record::NoteCode;
+use tenter_results::NoteCode;
 
 use crate::network::{Driver, PortChanges, Watcher};
 

@@ -1,10 +1,10 @@
 //! Congestion signals to senders, and the reactions to them.
 
 use tenter_endpoint::{Nic, Reaction, Reactions};
-use tenter_net::Cause;
-use tenter_record::{ReactionRow, SignalRow};
-use tenter_topology::{HostId, NodeId};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::Cause;
+use tenter_fabric::topology::{HostId, NodeId};
+use tenter_language::units::{Instant, Time};
+use tenter_results::{ReactionRow, SignalRow};
 
 use crate::network::{Driver, NodeModel};
 

@@ -1,16 +1,16 @@
 //! Makes a trial's tables from the flow table and the counters.
 
+use crate::plan::{CENTRAL_BELOW, PowerProfile};
 use tenter_endpoint::Nic;
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_net::impairment::TesterAction;
-use tenter_net::{Switch, WIRE_OVERHEAD_BYTES};
-use tenter_plan::{CENTRAL_BELOW, PowerProfile};
-use tenter_record::{
+use tenter_fabric::net::impairment::TesterAction;
+use tenter_fabric::net::{Switch, WIRE_OVERHEAD_BYTES};
+use tenter_fabric::topology::{HostId, NodeId};
+use tenter_language::units::{Instant, Rate, Time};
+use tenter_results::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
     JobRow, JobSummary, NoteCode, NoteRow, Notes, PortRow, Stop, StopKind, Summary, Totals,
 };
-use tenter_topology::{HostId, NodeId};
-use tenter_units::{Instant, Rate, Time};
 use tenter_workload::{JobId, RankId};
 
 use crate::flow_level::{Carried, LeftOut};
@@ -46,7 +46,7 @@ pub(crate) struct Trial<'a> {
 
 /// Returns how many packets were carried, whatever their kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
-    let frames = transmitters(driver, tenter_net::Transmitter::packets);
+    let frames = transmitters(driver, tenter_fabric::net::Transmitter::packets);
     let carried = driver.carried().map_or(0, Carried::hops);
     frames + notices::sent(driver) + credit::sent(driver) + carried
 }
@@ -74,7 +74,10 @@ pub(crate) fn last_event(driver: &impl Driver) -> Instant {
         .unwrap_or(Instant::START)
 }
 
-fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
+fn transmitters(
+    driver: &impl Driver,
+    count: impl Fn(&tenter_fabric::net::Transmitter) -> u64,
+) -> u64 {
     driver
         .nodes()
         .map(|(_, node)| node.sum_of_ports(&count))

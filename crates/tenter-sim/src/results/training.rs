@@ -1,8 +1,8 @@
 //! Training steps: computing, exposed communication by parallelism, and bubble.
 
-use tenter_record::{TrainingRankRow, TrainingStepRow};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
+use tenter_results::{TrainingRankRow, TrainingStepRow};
 use tenter_workload::graph::Metered;
 use tenter_workload::training::TrainingStep;
 use tenter_workload::transformer::Parallelism;

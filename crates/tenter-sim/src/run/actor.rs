@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use tenter_record::Stop;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
+use tenter_results::Stop;
 
 use crate::error::SimulationError;
 use crate::network::Driver;

@@ -1,6 +1,6 @@
 //! The list of all actors in a trial.
 
-use tenter_plan::{Fidelity, Plan};
+use crate::plan::{Fidelity, Plan};
 
 use crate::network::Driver;
 

@@ -1,8 +1,8 @@
 //! A simulation of any kind. The generic code is instantiated once, here, for all callers.
 
+use crate::plan::{Fidelity, Plan};
 use tenter_engine::Balance;
-use tenter_plan::{Fidelity, Plan};
-use tenter_record::Sink;
+use tenter_results::Sink;
 
 use crate::error::SimulationError;
 use crate::flow_level::FlowDriver;

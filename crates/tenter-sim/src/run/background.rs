@@ -1,6 +1,6 @@
 //! The end of background jobs, which would otherwise run for ever.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;

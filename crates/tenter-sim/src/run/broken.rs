@@ -1,7 +1,7 @@
 //! The present faults, as far as other actors must know them.
 
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 
 /// Links that are down, storms, and whether more faults or repairs are to come.
 #[derive(Debug, Default)]

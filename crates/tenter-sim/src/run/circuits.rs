@@ -12,11 +12,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_net::{WIRE_OVERHEAD_BYTES, WireLosses};
-use tenter_plan::{CircuitChange, CircuitPlan, OnChange, Plan};
-use tenter_record::CircuitRow;
-use tenter_topology::{CableEnd, NodeId, OpticalPlace, Rewiring, Topology};
-use tenter_units::{Instant, Time};
+use crate::plan::{CircuitChange, CircuitPlan, OnChange, Plan};
+use tenter_fabric::net::{WIRE_OVERHEAD_BYTES, WireLosses};
+use tenter_fabric::topology::{CableEnd, NodeId, OpticalPlace, Rewiring, Topology};
+use tenter_language::units::{Instant, Time};
+use tenter_results::CircuitRow;
 
 use crate::error::SimulationError;
 use crate::network::{Change, Driver};

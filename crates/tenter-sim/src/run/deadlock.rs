@@ -18,9 +18,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use tenter_net::{PausesBy, Switch};
-use tenter_topology::NodeId;
-use tenter_units::Instant;
+use tenter_fabric::net::{PausesBy, Switch};
+use tenter_fabric::topology::NodeId;
+use tenter_language::units::Instant;
 
 use crate::network::{Driver, NodeModel};
 use crate::results::lanes;

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use tenter_net::WatchdogSpec;
-use tenter_plan::{Fault, FaultEvent, Plan};
-use tenter_topology::{CableEnd, HostId};
-use tenter_units::{Instant, Rate, Time};
+use crate::plan::{Fault, FaultEvent, Plan};
+use tenter_fabric::net::WatchdogSpec;
+use tenter_fabric::topology::{CableEnd, HostId};
+use tenter_language::units::{Instant, Rate, Time};
 
 use crate::error::SimulationError;
 use crate::network::{Change, Context, Driver};

@@ -1,6 +1,6 @@
 //! Jobs that start when another job has ended.
 
-use tenter_units::{ById, Instant, Time};
+use tenter_language::units::{ById, Instant, Time};
 use tenter_workload::JobId;
 
 use crate::network::JobPlan;

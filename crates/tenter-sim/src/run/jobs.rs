@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 use tenter_workload::flow_workload::FlowSchedule;
 use tenter_workload::graph::GraphSchedule;
 use tenter_workload::{JobId, Schedule};

@@ -1,8 +1,8 @@
 //! Changes to nodes at a sync point, and losses on a link.
 
-use tenter_net::WireLosses;
-use tenter_topology::{CableEnd, NodeId};
-use tenter_units::Instant;
+use tenter_fabric::net::WireLosses;
+use tenter_fabric::topology::{CableEnd, NodeId};
+use tenter_language::units::Instant;
 
 use crate::network::{Change, Driver};
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;
@@ -115,7 +115,7 @@ fn waiting_records<D: Driver>(world: &World<'_, D>) -> usize {
 /// Returns true if a report may end the trial, by a deadlock or by giving jobs up. Then its time
 /// must not depend on jumps, or a jump would change the result.
 fn may_end_trials<D: Driver>(world: &World<'_, D>) -> bool {
-    let lossless = |class: &tenter_net::ClassSpec| class.lossless.is_some();
+    let lossless = |class: &tenter_fabric::net::ClassSpec| class.lossless.is_some();
     world.has_background || world.context.switches.any_class(lossless)
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tenter_topology::{Rewiring, Routing, Topology};
-use tenter_units::Instant;
+use tenter_fabric::topology::{Rewiring, Routing, Topology};
+use tenter_language::units::Instant;
 
 use crate::network::{Context, Driver};
 

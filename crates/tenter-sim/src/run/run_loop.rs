@@ -1,7 +1,7 @@
 //! The loop from sync point to sync point, until the network is empty.
 
 use tenter_engine::RunOutcome;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use crate::error::SimulationError;
 use crate::network::Driver;

@@ -1,10 +1,10 @@
 //! Samples of every port in use, at a fixed interval and at the end.
 
 use tenter_endpoint::Nic;
-use tenter_net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
-use tenter_record::SampleRow;
-use tenter_topology::NodeId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{CLASSES, Switch, WIRE_OVERHEAD_BYTES};
+use tenter_fabric::topology::NodeId;
+use tenter_language::units::{Instant, Time};
+use tenter_results::SampleRow;
 
 use crate::error::SimulationError;
 use crate::network::{Driver, NodeModel};

@@ -1,9 +1,9 @@
 //! A simulation, which is built from a plan and run once.
 
+use crate::plan::{Fidelity, Plan, PowerProfile, SteadyState};
 use tenter_engine::{Clock, Pace};
-use tenter_plan::{Fidelity, Plan, PowerProfile, SteadyState};
-use tenter_record::Sink;
-use tenter_units::Instant;
+use tenter_language::units::Instant;
+use tenter_results::Sink;
 
 use crate::error::SimulationError;
 use crate::flow_level::{FlowDriver, LeftOut, left_out, note_even_spread};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use tenter_record::{Stop, StopKind};
-use tenter_topology::HostId;
-use tenter_units::{Bytes, Instant};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Bytes, Instant};
+use tenter_results::{Stop, StopKind};
 use tenter_workload::JobId;
 use tenter_workload::graph::GraphSchedule;
 

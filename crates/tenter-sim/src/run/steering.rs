@@ -11,13 +11,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use tenter_plan::{
+use crate::plan::{
     CircuitChange, Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX,
 };
-use tenter_record::SteeringRow;
-use tenter_steering::{Estimate, Scenes, Traffic};
-use tenter_topology::{HostId, Topology};
-use tenter_units::{ById, Instant, Time};
+use tenter_fabric::steering::{Estimate, Scenes, Traffic};
+use tenter_fabric::topology::{HostId, Topology};
+use tenter_language::units::{ById, Instant, Time};
+use tenter_results::SteeringRow;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{Flow, JobId, RankId, Traffic as Sent, WorkloadError};
 
@@ -251,13 +251,13 @@ impl Controller {
     ) -> (SteeringRow, Option<CircuitChange>) {
         let choice = match self.plan.controller {
             SteeringController::Estimate => {
-                tenter_steering::choose(&self.home, traffic, self.spills)
+                tenter_fabric::steering::choose(&self.home, traffic, self.spills)
             }
             SteeringController::Greedy => {
-                tenter_steering::choose_greedily(&self.home, traffic, self.spills)
+                tenter_fabric::steering::choose_greedily(&self.home, traffic, self.spills)
             }
         };
-        let before = tenter_steering::estimate(&self.current, traffic, self.spills);
+        let before = tenter_fabric::steering::estimate(&self.current, traffic, self.spills);
         // The threshold is in percent, the comparison in thousandths.
         let better = |before| choice.estimate.improves(before, self.plan.threshold.0 * 10);
         let mut row = SteeringRow {
@@ -276,7 +276,7 @@ impl Controller {
         let mut change = None;
         let always = self.plan.controller == SteeringController::Greedy;
         if always || before.is_none_or(better) {
-            let rewirings = tenter_steering::rewirings(&self.current, &choice.topology);
+            let rewirings = tenter_fabric::steering::rewirings(&self.current, &choice.topology);
             // The best circuits may be those that are set.
             row.changed = !rewirings.is_empty();
             row.optical_switches = rewirings.len() as u32;

@@ -1,8 +1,8 @@
 //! The end of a trial at its time limit.
 
-use tenter_plan::{Plan, SIMULATED_MAX};
-use tenter_record::{Stop, StopKind};
-use tenter_units::Instant;
+use crate::plan::{Plan, SIMULATED_MAX};
+use tenter_language::units::Instant;
+use tenter_results::{Stop, StopKind};
 
 use crate::error::SimulationError;
 use crate::network::Driver;

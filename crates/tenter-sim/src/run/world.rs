@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use tenter_plan::CircuitChange;
-use tenter_record::{Control, Counts, Progress, Sink, Stop, StopKind};
-use tenter_topology::CableEnd;
-use tenter_units::{ById, Instant, Time};
+use crate::plan::CircuitChange;
+use tenter_fabric::topology::CableEnd;
+use tenter_language::units::{ById, Instant, Time};
+use tenter_results::{Control, Counts, Progress, Sink, Stop, StopKind};
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;

@@ -9,9 +9,9 @@ use tenter_engine::{
     Control, EventList, Lane, LaneBuilder, LaneLayout, LocalNode, Nodes, Output, Pace, Part,
     Stream, Visit, Windows, run_windowed,
 };
-use tenter_net::{Packet, PacketKind};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Packet, PacketKind};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use crate::cases::Fabric;
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use cap::Cap;
 use serde::{Deserialize, Serialize};
-use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_results::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_sim::{AnySimulation, Options};
 
 use crate::cases::{Case, Traffic};

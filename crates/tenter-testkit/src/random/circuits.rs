@@ -1,18 +1,18 @@
 //! Optical circuit switches whose circuits change: set in the plan, for nine of ten fat trees and
 //! leaf-spine fabrics that can have them.
 
-use tenter_config::Percent;
 use tenter_engine::Stream;
-use tenter_net::load_balancing::{ByDestination, LoadBalancing};
-use tenter_plan::{
+use tenter_fabric::net::load_balancing::{ByDestination, LoadBalancing};
+use tenter_fabric::steering::can_steer;
+use tenter_fabric::topology::{
+    CableEnd, OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec,
+};
+use tenter_language::config::Percent;
+use tenter_language::units::{Budget, Time};
+use tenter_sim::plan::{
     CircuitChange, CircuitPlan, Fault, OnChange, Plan, SteeringController, SteeringDemand,
     SteeringPlan,
 };
-use tenter_steering::can_steer;
-use tenter_topology::{
-    CableEnd, OpticalCabling, OpticalSpec, OpticalTier, Rewiring, Topology, TopologySpec,
-};
-use tenter_units::{Budget, Time};
 
 use super::draw::Draw;
 

@@ -1,12 +1,12 @@
 //! Congestion control and loss recovery at odd settings: set in the plan.
 
-use tenter_config::{Share, Words as _};
 use tenter_endpoint::congestion_control::dcqcn::{Carrier, Preset, Window};
 use tenter_endpoint::congestion_control::{CongestionControl, Dctcp, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{AckPolicy, LimitedBy, NicSpec};
-use tenter_plan::Plan;
-use tenter_units::{Bytes, Rate, Time};
+use tenter_language::config::{Share, Words as _};
+use tenter_language::units::{Bytes, Rate, Time};
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

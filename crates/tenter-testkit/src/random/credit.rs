@@ -2,10 +2,10 @@
 //! lossless, and for 90 % of such rings.
 
 use tenter_endpoint::ReceiveBufferSpec;
-use tenter_net::load_balancing::{ByDestination, LoadBalancing};
-use tenter_net::{CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL};
-use tenter_plan::{Fault, Plan};
-use tenter_units::{Bytes, Rate, Time};
+use tenter_fabric::net::load_balancing::{ByDestination, LoadBalancing};
+use tenter_fabric::net::{CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL};
+use tenter_language::units::{Bytes, Rate, Time};
+use tenter_sim::plan::{Fault, Plan};
 
 use super::draw::Draw;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_endpoint::{AckPolicy, Entropy, EntropyKind};
-use tenter_plan::Plan;
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

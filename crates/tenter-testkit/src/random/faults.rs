@@ -1,10 +1,10 @@
 //! Faults, impairments and watchdogs: set in the plan, for 40 % of the scenarios.
 
-use tenter_net::impairment::{HOLD_MAX, Strikes, TesterAction};
-use tenter_net::{WatchdogAction, WatchdogSpec};
-use tenter_plan::{Fault, FaultEvent, LinkImpairment, Plan, RulePlan};
-use tenter_topology::{CableEnd, HostId, SwitchId};
-use tenter_units::{Rate, Time};
+use tenter_fabric::net::impairment::{HOLD_MAX, Strikes, TesterAction};
+use tenter_fabric::net::{WatchdogAction, WatchdogSpec};
+use tenter_fabric::topology::{CableEnd, HostId, SwitchId};
+use tenter_language::units::{Rate, Time};
+use tenter_sim::plan::{Fault, FaultEvent, LinkImpairment, Plan, RulePlan};
 
 use super::draw::Draw;
 

@@ -2,13 +2,13 @@
 //! scenarios and most rings.
 
 use tenter_endpoint::ReceiveBufferSpec;
-use tenter_net::headroom::PauseResponse;
-use tenter_net::{
+use tenter_fabric::net::headroom::PauseResponse;
+use tenter_fabric::net::{
     BufferSharing, CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec,
     MarkAt, PfcTrigger, PoolScope, Scheduling, UNLIMITED_POOL,
 };
-use tenter_plan::Plan;
-use tenter_units::{Bytes, Rate, Time};
+use tenter_language::units::{Bytes, Rate, Time};
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use tenter_endpoint::{DmaRates, Entropy, EntropyKind, Interleave, Pcie};
-use tenter_net::headroom::PauseResponse;
-use tenter_plan::Plan;
-use tenter_units::{Bytes, Rate, Time};
+use tenter_fabric::net::headroom::PauseResponse;
+use tenter_language::units::{Bytes, Rate, Time};
+use tenter_sim::plan::Plan;
 use tenter_workload::{RankId, ScaleUp};
 
 use super::draw::Draw;

@@ -1,9 +1,9 @@
 //! Switches whose frames wait at their inputs: set in the plan, for a sixth of those that are
 //! neither scheduled nor send by credit.
 
-use tenter_net::Scheduling;
-use tenter_net::input_queued::{InputQueuedSpec, InputQueues};
-use tenter_plan::Plan;
+use tenter_fabric::net::Scheduling;
+use tenter_fabric::net::input_queued::{InputQueuedSpec, InputQueues};
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tenter_endpoint::RerouteSpec;
-use tenter_net::load_balancing::{LoadBalancing, Moves, Notify};
-use tenter_plan::Plan;
+use tenter_fabric::net::load_balancing::{LoadBalancing, Moves, Notify};
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 use super::signals::highest_class;

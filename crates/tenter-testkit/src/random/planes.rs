@@ -1,7 +1,7 @@
 //! Small scenarios on multi-plane fabrics, with NICs of any transport.
 
 use tenter_endpoint::PlaneChoice;
-use tenter_plan::{Fault, Plan};
+use tenter_sim::plan::{Fault, Plan};
 
 use super::draw::Draw;
 use super::{RandomScenario, congestion, fabric, faults, flow_control, input_queued};

@@ -1,8 +1,8 @@
 //! Classes that change from region to region: set in the plan, for 60 % of the scenarios that have
 //! regions and room for such classes.
 
-use tenter_net::ClassSpec;
-use tenter_plan::Plan;
+use tenter_fabric::net::ClassSpec;
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

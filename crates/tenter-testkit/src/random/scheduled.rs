@@ -1,11 +1,11 @@
 //! Scheduled fabrics: set in the plan, for half of the leaf-spine fabrics in which any two leaves
 //! have a spine in common.
 
-use tenter_net::PfcTrigger;
-use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
-use tenter_plan::Plan;
-use tenter_topology::{NodeId, Topology, TopologySpec};
-use tenter_units::Time;
+use tenter_fabric::net::PfcTrigger;
+use tenter_fabric::net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
+use tenter_fabric::topology::{NodeId, Topology, TopologySpec};
+use tenter_language::units::Time;
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

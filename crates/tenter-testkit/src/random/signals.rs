@@ -2,8 +2,8 @@
 //! send by credit, and that have a class left for signals.
 
 use tenter_endpoint::NicAddress;
-use tenter_net::{PlaceOfSignals, SignalMode, SignalSpec};
-use tenter_plan::Plan;
+use tenter_fabric::net::{PlaceOfSignals, SignalMode, SignalSpec};
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

@@ -1,9 +1,9 @@
 //! Switches that differ from those in other tiers: set in the plan, for a third of the fabrics with
 //! more than one tier.
 
-use tenter_net::{ClassSpec, Forwarding, Limit, UNLIMITED_POOL};
-use tenter_plan::Plan;
-use tenter_units::Time;
+use tenter_fabric::net::{ClassSpec, Forwarding, Limit, UNLIMITED_POOL};
+use tenter_language::units::Time;
+use tenter_sim::plan::Plan;
 
 use super::draw::Draw;
 

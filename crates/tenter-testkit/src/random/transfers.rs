@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use tenter_net::load_balancing::{Ecmp, LoadBalancing};
-use tenter_net::{MarkAt, UNLIMITED_POOL};
-use tenter_plan::{Plan, SteadyState};
+use tenter_fabric::net::load_balancing::{Ecmp, LoadBalancing};
+use tenter_fabric::net::{MarkAt, UNLIMITED_POOL};
+use tenter_sim::plan::{Plan, SteadyState};
 
 use super::draw::Draw;
 use super::{RandomScenario, endpoint, fabric, flow_control};
@@ -30,7 +30,7 @@ pub fn random_rings(seed: u64) -> RandomScenario {
         change(plan, &mut draw);
         if draw.chance(50) {
             // Without timers, states repeat sooner.
-            plan.host_delays.step = tenter_units::Time::ZERO;
+            plan.host_delays.step = tenter_language::units::Time::ZERO;
         }
     })
 }
@@ -161,7 +161,7 @@ fn change(plan: &mut Plan, draw: &mut Draw) {
         plan.nic.clock_offset_max_ppm = 0;
     }
     if draw.chance(60) {
-        plan.nic.retransmission_timeout = tenter_units::Time::from_us(5_000);
+        plan.nic.retransmission_timeout = tenter_language::units::Time::from_us(5_000);
     }
     flow_control::change(plan, draw);
     plan.nic.receive_buffer = None;

@@ -6,12 +6,12 @@ use tenter_endpoint::congestion_control::{
 use tenter_endpoint::ultra_ethernet::entropy::EntropySpec;
 use tenter_endpoint::ultra_ethernet::{LossDetection, Transport, UltraEthernet};
 use tenter_endpoint::{EntropyKind, PortChanges};
-use tenter_net::impairment::{Strikes, TesterAction};
-use tenter_net::{
+use tenter_fabric::net::impairment::{Strikes, TesterAction};
+use tenter_fabric::net::{
     ClassSpec, EcnSpec, Limit, MarkAt, PacketKind, Scheduling, TrimSpec, UNLIMITED_POOL,
 };
-use tenter_plan::{Plan, RulePlan};
-use tenter_units::{Bytes, Time};
+use tenter_language::units::{Bytes, Time};
+use tenter_sim::plan::{Plan, RulePlan};
 
 use super::draw::Draw;
 use super::{RandomScenario, faults, text};
@@ -163,7 +163,7 @@ fn lose_control(plan: &mut Plan, draw: &mut Draw) {
         let cable = &plan.topology.cables[draw.below(cables) as usize];
         let sender = cable.ends[draw.below(2) as usize];
         if plan.impairments.iter().all(|of| of.sender != sender) {
-            plan.impairments.push(tenter_plan::LinkImpairment {
+            plan.impairments.push(tenter_sim::plan::LinkImpairment {
                 sender,
                 frame_loss: 0,
                 bit_errors: 0,

@@ -1,7 +1,7 @@
 //! Algorithms from files of the repository, beside those that are built in.
 
-use tenter_scenario::{Format, load_beside};
-use tenter_units::Budget;
+use tenter::resolve::{Format, load_beside};
+use tenter_language::units::Budget;
 
 use crate::trial::Trial;
 

@@ -8,7 +8,7 @@
 //! All ranks do the same at the same instants here, so ACKs that leave together go to different
 //! ports, and arrive in the gaps that the receivers' own ACKs have left in the data.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 use tenter_workload::closed_form::IdealSwitch;
 use tenter_workload::collective::*;
 

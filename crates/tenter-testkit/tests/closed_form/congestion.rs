@@ -1,8 +1,8 @@
 //! Congestion control: fair shares, and the queue where the analysis of its paper comes to rest.
 
-use tenter_plan::unloaded::longest_round_trip;
-use tenter_topology::Routing;
-use tenter_units::{Budget, Time};
+use tenter_fabric::topology::Routing;
+use tenter_language::units::{Budget, Time};
+use tenter_sim::plan::unloaded::longest_round_trip;
 
 use crate::trial::{Trial, plan};
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use tenter_endpoint::congestion_control::{CongestionControl, UetControl};
-use tenter_net::load_balancing::LoadBalancing;
+use tenter_fabric::net::load_balancing::LoadBalancing;
 
 use tenter_testkit::cases;
 

@@ -1,6 +1,6 @@
 //! The share of marked frames at a queue length that is held.
 
-use tenter_net::{ClassSpec, EcnSpec, MarkAt, UNLIMITED_POOL};
+use tenter_fabric::net::{ClassSpec, EcnSpec, MarkAt, UNLIMITED_POOL};
 
 use crate::lone_switch::{LoneSwitch, wire_ps};
 

@@ -66,7 +66,9 @@ observe: {samples: false}
         5_000_000 + expected[0] + 23_000_000,
         "gap"
     );
-    let jct = trial.outcome.jobs[0].jct.map(tenter_units::Time::ps);
+    let jct = trial.outcome.jobs[0]
+        .jct
+        .map(tenter_language::units::Time::ps);
     assert_eq!(jct, Some(expected[0] + 23_000_000 + expected[1]));
     // The first sends of a collective are posted after start-up and step delay.
     let posted = trial.flows.iter().filter(|flow| flow.step == 0);

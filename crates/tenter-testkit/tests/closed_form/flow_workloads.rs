@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_record::FlowRow;
-use tenter_units::Time;
+use tenter_language::units::Time;
+use tenter_results::FlowRow;
 
 use crate::trial::Trial;
 use crate::wire::{ACK_WIRE, cut_through, wire};

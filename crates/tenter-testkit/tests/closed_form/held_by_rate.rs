@@ -1,8 +1,8 @@
 //! How long congestion control holds chunks at their senders.
 
-use tenter_record::FlowRow;
+use tenter_language::units::Time;
+use tenter_results::FlowRow;
 use tenter_testkit::Engine;
-use tenter_units::Time;
 
 use crate::trial::{Trial, plan};
 use crate::wire::{MTU, NEXT_WIRE, ps_per_byte, wire};

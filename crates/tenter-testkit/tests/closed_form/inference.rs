@@ -1,6 +1,6 @@
 //! Requests to a model in the whole simulation.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use crate::trial::Trial;
 

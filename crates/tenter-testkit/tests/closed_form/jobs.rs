@@ -1,10 +1,10 @@
 //! Computing, background load, and jobs alone: on one switch, where hosts share no port.
 
-use tenter_plan::Plan;
-use tenter_record::{JobRow, MemorySink};
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_language::units::Time;
+use tenter_results::{JobRow, MemorySink};
+use tenter_sim::plan::Plan;
 use tenter_sim::{Options, Outcome, run};
-use tenter_units::Time;
 
 /// Six hosts at 100 Gb/s and some jobs.
 fn plan(rest: &str) -> Plan {

@@ -1,13 +1,13 @@
 //! A switch by itself, whose arrivals a test hands in one by one.
 
 use tenter_engine::{LocalNode, Output};
-use tenter_net::load_balancing::{Ecmp, LoadBalancing};
-use tenter_net::{
+use tenter_fabric::net::load_balancing::{Ecmp, LoadBalancing};
+use tenter_fabric::net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
     Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
-use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
-use tenter_units::{Budget, Instant, Rate, Time};
+use tenter_fabric::topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
+use tenter_language::units::{Budget, Instant, Rate, Time};
 
 /// At 400 Gbit/s.
 pub(crate) const PS_PER_BYTE: u64 = 20;

@@ -1,7 +1,7 @@
 //! What one lost frame costs, by NAK and by timeout, with each loss recovery; and the end of
 //! patience.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use crate::trial::Trial;
 use crate::wire::{ACK_WIRE, FIRST_WIRE, MTU, frames, wire};

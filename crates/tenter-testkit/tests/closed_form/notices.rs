@@ -1,7 +1,7 @@
 //! Notices of long queues to hosts, which then give flows other source ports.
 
-use tenter_net::{Event, EventKind, PacketKind};
-use tenter_units::Time;
+use tenter_fabric::net::{Event, EventKind, PacketKind};
+use tenter_language::units::Time;
 
 use crate::trial::{Trial, events, plan};
 

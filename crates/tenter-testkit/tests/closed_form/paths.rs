@@ -1,7 +1,7 @@
 //! One packet, and trains of equal packets, over several switches without contention.
 
-use tenter_net::SENT_UNIT_PS;
-use tenter_record::FlowRow;
+use tenter_fabric::net::SENT_UNIT_PS;
+use tenter_results::FlowRow;
 
 use crate::trial::Trial;
 

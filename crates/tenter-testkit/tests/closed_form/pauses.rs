@@ -1,7 +1,7 @@
 //! Pauses: when they act, how long they last, and what share of the time a slow receiver takes.
 
-use tenter_net::{ClassSpec, Event, EventKind, PacketKind, Pause, UNLIMITED_POOL};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{ClassSpec, Event, EventKind, PacketKind, Pause, UNLIMITED_POOL};
+use tenter_language::units::{Instant, Time};
 
 use crate::headroom::Case;
 use crate::lone_switch::{LoneSwitch, wire_ps};

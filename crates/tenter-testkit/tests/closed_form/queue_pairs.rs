@@ -1,6 +1,6 @@
 //! Several queue pairs of one NIC: round robin, one packet each.
 
-use tenter_record::FlowRow;
+use tenter_results::FlowRow;
 
 use crate::trial::Trial;
 use crate::wire::{FIRST_WIRE, NEXT_WIRE, wire};

@@ -20,7 +20,10 @@ fn a_ring_within_a_host_takes_no_network() {
     assert_eq!((totals.tx_frames, totals.flows), (0, 24));
     // The closed form knows the domain; per cent of the line rate of a NIC there is none.
     assert_eq!(
-        trial.collective(0).ideal.map(tenter_units::Time::ps),
+        trial
+            .collective(0)
+            .ideal
+            .map(tenter_language::units::Time::ps),
         Some(24_000_000)
     );
     assert_eq!(trial.collective(0).percent_of_ideal, Some(100.0));

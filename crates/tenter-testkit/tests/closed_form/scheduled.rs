@@ -3,7 +3,7 @@
 
 use crate::trial::Trial;
 use crate::wire::{FIRST_WIRE, MESSAGE, MTU, NEXT_WIRE, wire};
-use tenter_record::SampleRow;
+use tenter_results::SampleRow;
 
 /// 400 Gbit/s.
 const BYTE: u64 = 20;

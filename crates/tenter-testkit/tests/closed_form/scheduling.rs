@@ -1,6 +1,6 @@
 //! What classes get of a wire that they compete for.
 
-use tenter_net::{ClassSpec, Scheduling, UNLIMITED_POOL};
+use tenter_fabric::net::{ClassSpec, Scheduling, UNLIMITED_POOL};
 
 use crate::lone_switch::{LoneSwitch, wire_ps};
 

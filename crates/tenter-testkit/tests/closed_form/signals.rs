@@ -1,9 +1,9 @@
 //! Signals to senders: when they are sent and act, how long queues become, and who stands still.
 
-use tenter_net::{EventKind, PacketKind, Signal};
-use tenter_record::ReactionRow;
-use tenter_topology::HostId;
-use tenter_units::Instant;
+use tenter_fabric::net::{EventKind, PacketKind, Signal};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
+use tenter_results::ReactionRow;
 
 use crate::trial::{Trial, events, plan};
 
@@ -244,7 +244,8 @@ fn signals_are_lost_with_their_link_and_counted() {
     let faults = "faults={events: [{link: leaf1-spine0, down: 100us, up: 130us}]}";
     let trial = Trial::run(MANY, &[faults, ONCE, "jobs[0].collectives[0].size=5MiB"]);
     let counts = &trial.outcome.counts;
-    let sum = |of: fn(&tenter_record::SignalRow) -> u64| counts.signals.iter().map(of).sum::<u64>();
+    let sum =
+        |of: fn(&tenter_results::SignalRow) -> u64| counts.signals.iter().map(of).sum::<u64>();
     let (sent, converted) = (
         sum(|row| row.tx_signal_frames),
         sum(|row| row.converted_frames),

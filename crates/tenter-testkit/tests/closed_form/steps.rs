@@ -42,7 +42,7 @@ fn ring(chunk: u64) -> String {
 
 /// Who sent what to whom, from posting to the last byte, in the order of the transfers.
 fn flows(trial: &Trial) -> Vec<(u32, u32, u16, u64, u64, u64)> {
-    let flow = |of: &&tenter_record::FlowRow| {
+    let flow = |of: &&tenter_results::FlowRow| {
         let times = (of.posted.ps(), of.received.ps());
         (
             of.src_rank,

@@ -1,6 +1,6 @@
 //! Where queues that share a pool by a dynamic threshold settle.
 
-use tenter_net::{BufferSharing, ClassSpec, Limit};
+use tenter_fabric::net::{BufferSharing, ClassSpec, Limit};
 
 use crate::lone_switch::{LoneSwitch, wire_ps};
 

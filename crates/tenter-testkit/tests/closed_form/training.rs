@@ -1,6 +1,6 @@
 //! Steps of trainings in the whole simulation.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use crate::trial::Trial;
 

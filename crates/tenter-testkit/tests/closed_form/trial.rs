@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use tenter_net::Event;
-use tenter_plan::Plan;
-use tenter_record::{CollectiveRow, FlowRow, MemorySink, PortRow, SampleRow};
-use tenter_scenario::{Format, load};
+use tenter::resolve::{Format, load};
+use tenter_fabric::net::Event;
+use tenter_results::{CollectiveRow, FlowRow, MemorySink, PortRow, SampleRow};
+use tenter_sim::plan::Plan;
 use tenter_sim::{Options, Outcome, Watcher};
 use tenter_testkit::Engine;
 

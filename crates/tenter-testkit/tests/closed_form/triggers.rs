@@ -1,6 +1,6 @@
 //! Who is paused: by what came in, by the queue it goes to, by all that the pool holds.
 
-use tenter_net::{ClassSpec, Level, Levels, Limit};
+use tenter_fabric::net::{ClassSpec, Level, Levels, Limit};
 
 use crate::lone_switch::{LoneSwitch, wire_ps};
 use crate::trial::Trial;

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use tenter_engine::{LocalNode, Output, Stream};
-use tenter_net::load_balancing::{Ecmp, LoadBalancing};
-use tenter_net::{
+use tenter_fabric::net::load_balancing::{Ecmp, LoadBalancing};
+use tenter_fabric::net::{
     BufferSharing, ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
     SwitchModel, SwitchParts, SwitchSpec, Transmitter, UNLIMITED_POOL,
 };
-use tenter_topology::{CableEnd, HostId, NodeId};
-use tenter_units::{Instant, Rate, Time};
+use tenter_fabric::topology::{CableEnd, HostId, NodeId};
+use tenter_language::units::{Instant, Rate, Time};
 
 /// Adds up how long packets wait; they leave in the order in which they came.
 struct Waits {

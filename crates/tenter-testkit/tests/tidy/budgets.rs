@@ -6,7 +6,7 @@ use crate::source::code;
 /// Where a budget may be without limits, and why.
 const WITHOUT: [(&str, &str); 4] = [
     (
-        "crates/tenter-topology/src/routing.rs",
+        "crates/tenter-fabric/src/topology/routing.rs",
         "routes of a fabric whose table was built within a budget before",
     ),
     (
@@ -14,11 +14,11 @@ const WITHOUT: [(&str, &str); 4] = [
         "queue pairs of a plan that was checked within a budget before",
     ),
     (
-        "crates/tenter-scenario/src/load.rs",
+        "crates/tenter/src/resolve/load.rs",
         "`load`, for texts of the program and of tests",
     ),
     (
-        "crates/tenter-study/src/equipment.rs",
+        "crates/tenter/src/studies/equipment.rs",
         "files of a study that are in memory",
     ),
 ];
@@ -64,7 +64,7 @@ mod tests {
         let tested = format!("let a = 1;\n#[cfg(test)]\nmod tests {{\n let b = {call};\n}}\n");
         let files = [
             ("crates/tenter/src/a.rs", &twice, 2),
-            ("crates/tenter-scenario/src/load.rs", &twice, 1),
+            ("crates/tenter/src/resolve/load.rs", &twice, 1),
             ("crates/tenter/src/a.rs", &tested, 0),
             ("crates/tenter/tests/a.rs", &twice, 0),
             ("crates/tenter/src/a/tests.rs", &twice, 0),

@@ -233,9 +233,8 @@ mod tests {
     use super::*;
 
     fn circles(files: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| {
-            File::new(&format!("crates/tenter-plan/src/{path}"), text)
-        };
+        let file =
+            |(path, text): &(&str, &str)| File::new(&format!("crates/tenter-x/src/{path}"), text);
         found(&Repository::of(files.iter().map(file).collect()))
     }
 
@@ -247,7 +246,7 @@ mod tests {
             ("b.rs", "fn f() -> super::a::A { loop {} }\n"),
             ("c.rs", "use crate::a::A;\n"),
         ]);
-        let circle = "crates/tenter-plan: these files know each other in a circle: a, b";
+        let circle = "crates/tenter-x: these files know each other in a circle: a, b";
         assert_eq!(found, [circle]);
     }
 

@@ -1,38 +1,52 @@
 //! What each crate may depend on and do, and where it is described.
 
 use crate::repository::Repository;
-use crate::source::without_strings;
+use crate::source::{code, without_strings};
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 24] = [
-    "tenter-units",
-    "tenter-config",
-    "tenter-notation",
+const ORDER: [&str; 13] = [
+    "tenter-language",
     "tenter-engine",
-    "tenter-flow",
-    "tenter-record",
-    "tenter-topology",
-    "tenter-steering",
-    "tenter-net",
+    "tenter-fabric",
     "tenter-endpoint",
     "tenter-workload",
-    "tenter-plan",
-    "tenter-formats",
-    "tenter-scenario",
+    "tenter-results",
     "tenter-sim",
-    "tenter-explain",
-    "tenter-study",
-    "tenter-report",
+    "tenter-formats",
     "tenter",
     "tenter-lab",
-    "tenter-server",
-    "tenter-cli",
+    "tenter-app",
     "tenter-python",
     "tenter-testkit",
 ];
 
-/// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 17;
+/// The rooms of a crate, each allowed to name those before it; the other files of the crate may
+/// name all of them.
+const ROOMS: [(&str, &[&str]); 5] = [
+    ("tenter-language", &["units", "config", "notation"]),
+    ("tenter-fabric", &["topology", "steering", "net"]),
+    ("tenter-sim", &["fluid", "plan"]),
+    ("tenter", &["resolve", "explain", "studies", "report"]),
+    ("tenter-app", &["server", "command"]),
+];
+
+/// Folders that read no file, clock or environment.
+const CORE: [&str; 11] = [
+    "crates/tenter-language/src/",
+    "crates/tenter-engine/src/",
+    "crates/tenter-fabric/src/",
+    "crates/tenter-endpoint/src/",
+    "crates/tenter-workload/src/",
+    "crates/tenter-results/src/",
+    "crates/tenter-sim/src/",
+    "crates/tenter-formats/src/",
+    "crates/tenter/src/resolve/",
+    "crates/tenter/src/explain/",
+    "crates/tenter/src/studies/",
+];
+
+/// Crates that stand above others and that tests of all may use.
+const FOR_TESTS: [&str; 2] = ["tenter", "tenter-testkit"];
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;
@@ -85,13 +99,9 @@ pub(crate) fn forbidden_arrows(repository: &Repository) -> Vec<String> {
         };
         let arrows = arrows(manifest).into_iter();
         for arrow in arrows.filter(|arrow| is_own(&arrow.to)) {
-            // Tests may use the test kit, which stands above all.
-            let allowed = if arrow.only_in_tests && arrow.to == "tenter-testkit" {
-                ORDER.len()
-            } else {
-                rank
-            };
-            if !ORDER[..allowed].contains(&arrow.to.as_str()) {
+            let to = arrow.to.as_str();
+            let is_for_tests = arrow.only_in_tests && FOR_TESTS.contains(&to);
+            if !is_for_tests && !ORDER[..rank].contains(&to) {
                 findings.push(format!("{path}: {name} must not depend on {}", arrow.to));
             }
         }
@@ -100,6 +110,40 @@ pub(crate) fn forbidden_arrows(repository: &Repository) -> Vec<String> {
         }
     }
     findings
+}
+
+/// Files in a room that name a later room, or what is in no room.
+pub(crate) fn forbidden_doors(repository: &Repository) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (name, rooms) in ROOMS {
+        let root = format!("crates/{name}/src/");
+        for (rank, room) in rooms.iter().enumerate() {
+            for file in repository.under(&format!("{root}{room}/")) {
+                let code = code(&file.text);
+                let wrong = code
+                    .split("crate::")
+                    .skip(1)
+                    .map(first_name)
+                    .filter(|door| {
+                        let is_macro = door.starts_with(|c: char| c.is_lowercase())
+                            && repository.under(&format!("{root}{door}")).next().is_none();
+                        !is_macro && !rooms[..=rank].contains(door)
+                    });
+                findings.extend(
+                    wrong.map(|door| {
+                        format!("{}: room {room} must not name crate::{door}", file.path)
+                    }),
+                );
+            }
+        }
+    }
+    findings
+}
+
+/// The name that a path begins with; none if it begins with a list.
+fn first_name(path: &str) -> &str {
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_');
+    &path[..end.unwrap_or(path.len())]
 }
 
 /// Files, clocks and environment in the core.
@@ -115,10 +159,9 @@ pub(crate) fn core_side_effects(repository: &Repository) -> Vec<String> {
         "SystemTime",
     ];
     let mut findings = Vec::new();
-    for name in &ORDER[..CORE] {
-        let folder = format!("crates/{name}/src/");
+    for folder in CORE {
         for file in repository
-            .under(&folder)
+            .under(folder)
             .filter(|file| file.name() != "tests.rs")
         {
             for (number, line) in without_strings(&file.text).lines().enumerate() {
@@ -311,17 +354,17 @@ mod tests {
     #[test]
     fn arrows_down_the_list_are_allowed_and_up_are_not() {
         let down = crate_with(
-            "tenter-net",
-            "[dependencies]\ntenter-units.workspace = true\n",
+            "tenter-fabric",
+            "[dependencies]\ntenter-language.workspace = true\n",
         );
         assert!(forbidden_arrows(&down).is_empty());
         let up = crate_with(
-            "tenter-net",
+            "tenter-fabric",
             "[dependencies]\ntenter-sim = { path = \"x\" }\n",
         );
         assert_eq!(
             forbidden_arrows(&up),
-            ["crates/tenter-net/Cargo.toml: tenter-net must not depend on tenter-sim"]
+            ["crates/tenter-fabric/Cargo.toml: tenter-fabric must not depend on tenter-sim"]
         );
     }
 
@@ -340,6 +383,23 @@ mod tests {
     }
 
     #[test]
+    fn a_room_names_those_before_it_alone() {
+        let files = |text: &str| {
+            Repository::of(vec![
+                File::new("crates/tenter/src/explain/cost.rs", text),
+                File::new("crates/tenter/src/report/mod.rs", ""),
+            ])
+        };
+        let allowed = "use crate::resolve::load;\nuse crate::explain::Cost; // crate::report\n";
+        assert!(forbidden_doors(&files(allowed)).is_empty());
+        let later = forbidden_doors(&files("use crate::report::csv;\n"));
+        let message = "crates/tenter/src/explain/cost.rs: room explain must not name crate::report";
+        assert_eq!(later, [message]);
+        assert_eq!(forbidden_doors(&files("use crate::{a, b};\n")).len(), 1);
+        assert!(forbidden_doors(&files("crate::choice! { A }\n")).is_empty());
+    }
+
+    #[test]
     fn an_unknown_crate_needs_a_place() {
         assert_eq!(forbidden_arrows(&crate_with("tenter-other", "")).len(), 1);
     }
@@ -347,13 +407,14 @@ mod tests {
     #[test]
     fn input_in_the_core_is_found_and_in_a_comment_is_not() {
         let text = "// std::fs\nlet a = std::fs::read(b);\nlet c = \"std::env\";\n";
-        let file = File::new("crates/tenter-net/src/lib.rs", text);
+        let file = File::new("crates/tenter-fabric/src/net/mod.rs", text);
         assert_eq!(core_side_effects(&Repository::of(vec![file])).len(), 1);
     }
 
     #[test]
     fn a_dependency_without_a_reason_is_found() {
-        let manifest = "[workspace.dependencies]\ntenter-net = { path = \"x\" }\nserde = \"1\"\n";
+        let manifest =
+            "[workspace.dependencies]\ntenter-fabric = { path = \"x\" }\nserde = \"1\"\n";
         let page = "| `clap` | why |\n";
         let files = vec![
             File::new("Cargo.toml", manifest),
@@ -369,13 +430,13 @@ mod tests {
             let offered = "[workspace.dependencies]\nrand-core = \"1\"\nserde = \"1\"\n";
             Repository::of(vec![
                 File::new("Cargo.toml", offered),
-                File::new("crates/tenter-net/Cargo.toml", manifest),
-                File::new("crates/tenter-net/src/lib.rs", source),
+                File::new("crates/tenter-fabric/Cargo.toml", manifest),
+                File::new("crates/tenter-fabric/src/net/mod.rs", source),
             ])
         };
         let serde = "Cargo.toml: no crate uses `serde`";
         assert_eq!(unused_dependencies(&files("use rand_core::Rng;")), [serde]);
-        let unused = "crates/tenter-net/Cargo.toml: `rand-core` is not used";
+        let unused = "crates/tenter-fabric/Cargo.toml: `rand-core` is not used";
         assert_eq!(
             unused_dependencies(&files("use my_rand_core::Rng;")),
             [unused, serde]

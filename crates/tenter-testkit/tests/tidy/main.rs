@@ -95,6 +95,11 @@ fn crates_depend_only_upwards_in_the_list() {
 }
 
 #[test]
+fn rooms_know_those_before_them() {
+    report(&crates::forbidden_doors(&Repository::read()));
+}
+
+#[test]
 fn files_do_not_know_each_other_in_circles() {
     report(&circles::found(&Repository::read()));
 }

@@ -19,7 +19,7 @@ const KINDS: [Kind; 6] = [
     Kind {
         list: "pub enum LoadBalancing ",
         page_prefix: "load-balancing",
-        folder: "crates/tenter-net/src/load_balancing/",
+        folder: "crates/tenter-fabric/src/net/load_balancing/",
         two_words: false,
     },
     Kind {
@@ -49,7 +49,7 @@ const KINDS: [Kind; 6] = [
     Kind {
         list: "pub enum TopologySpec ",
         page_prefix: "topology",
-        folder: "crates/tenter-topology/src/builders/",
+        folder: "crates/tenter-fabric/src/topology/builders/",
         two_words: false,
     },
 ];

@@ -19,10 +19,10 @@ const UNNAMED: [&str; 2] = ["so many", "so long as"];
 /// Such sentences that each crate still has, most of them in answers of the server. These numbers
 /// only fall.
 const LEFT: [(&str, usize); 4] = [
-    ("tenter-config", 11),
-    ("tenter-flow", 5),
-    ("tenter-server", 79),
-    ("tenter-study", 20),
+    ("tenter-language", 11),
+    ("tenter-sim", 5),
+    ("tenter-app", 79),
+    ("tenter", 20),
 ];
 
 /// Crates with more such sentences than [`LEFT`] allows them, with the places.

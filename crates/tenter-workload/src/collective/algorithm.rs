@@ -1,7 +1,7 @@
 //! The trait that every collective algorithm implements.
 
-use tenter_config::Component;
-use tenter_units::Time;
+use tenter_language::config::Component;
+use tenter_language::units::Time;
 
 use super::member::{CollectiveMember, Factor};
 use super::nccl::{NcclCollective, NcclKeys};

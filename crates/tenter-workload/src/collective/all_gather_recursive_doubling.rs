@@ -4,8 +4,8 @@
 //! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
 //! neighbours, as that paper does for all-reduce.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::butterfly::{Butterfly, Exchanges};

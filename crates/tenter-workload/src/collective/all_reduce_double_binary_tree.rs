@@ -6,8 +6,8 @@
 //! (Keysight). Parameter: the chunk size, by default 512 KiB, one slot of NCCL's 4 MiB buffer with
 //! 8 slots.
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::algorithm::Collective;
 use super::chunks::Pieces;

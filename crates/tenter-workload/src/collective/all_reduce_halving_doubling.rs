@@ -6,8 +6,8 @@
 //! MPICH" (Thakur, Rabenseifner, Gropp, 2005), where the other order is Rabenseifner's algorithm.
 //! Ranks beyond a power of two are folded into their neighbours, as there.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::butterfly::{Butterfly, Distances, Exchanges};

@@ -2,7 +2,7 @@
 //!
 //! Origin: the tuning model of NVIDIA/nccl.
 
-use tenter_config::component;
+use tenter_language::config::component;
 
 use super::member::{CollectiveMember, Factor};
 use super::nccl::{NcclCollective, NcclKeys};

@@ -4,8 +4,8 @@
 //! 2009), as in NCCL and in "AI Fabric Test Methodology" (Keysight). It has no parameters; the ring
 //! follows the order of the ranks.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::chunks::Chunks;

@@ -4,8 +4,8 @@
 //! (Thakur, Rabenseifner, Gropp, 2005), in its form for any rank count; sizes and bus bandwidth as
 //! in NVIDIA/nccl-tests `alltoall.cu`. It has no parameters.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::chunks::Chunks;

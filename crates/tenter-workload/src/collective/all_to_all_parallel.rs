@@ -6,8 +6,8 @@
 //! shift" all-to-all in MPI libraries, so that in no round do two ranks post to the same
 //! destination.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::chunks::Chunks;

@@ -6,8 +6,8 @@
 //! NPUs on a host have for one destination. AI Fabric Test Methodology (Keysight) names it as an
 //! all-to-all algorithm.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::chunks::Chunks;

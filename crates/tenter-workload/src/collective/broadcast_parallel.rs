@@ -3,8 +3,8 @@
 //! Origin: broadcast, parallel, in "AI Fabric Test Methodology" (Keysight); size and bus bandwidth
 //! as for the broadcast in NVIDIA/nccl-tests. Parameter: the root, by default 0.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::limits::RANKS;

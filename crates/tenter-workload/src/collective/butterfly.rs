@@ -5,8 +5,8 @@
 //! exchanges, the *participants*. Each of the other n − p ranks, the *extras*, hands its data to a
 //! neighbour beforehand (fold) and receives its result afterwards (unfold).
 
-use tenter_config::choice;
-use tenter_units::Time;
+use tenter_language::config::choice;
+use tenter_language::units::Time;
 
 use super::chunks::Chunks;
 use crate::closed_form::{IdealSwitch, times};

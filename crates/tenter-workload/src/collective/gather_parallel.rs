@@ -4,8 +4,8 @@
 //! receives in NVIDIA/nccl-tests `gather.cu`; sizes and bus bandwidth as there. Parameter: the
 //! root, by default 0.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::limits::RANKS;

@@ -4,8 +4,8 @@
 //! Origin: NVIDIA/nccl-tests `hypercube.cu`; sizes and bandwidths as there. It has no parameters
 //! and, as there, runs on powers of two only.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::butterfly::{Butterfly, Exchanges};

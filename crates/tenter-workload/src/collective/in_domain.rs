@@ -8,7 +8,7 @@
 //! others are one operation whose transfers start after the launch and end together. Bytes are
 //! stretched by the domain's rate over the kernel's, so that ports are busy as long as the kernel.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use super::algorithm::Collective as _;
 use super::nccl::{self, NcclAlgorithm, NcclChoice, NcclCollective, NcclKeys, NpuGeneration};

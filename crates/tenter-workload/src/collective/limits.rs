@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_units::Bytes;
+use tenter_language::units::Bytes;
 
 /// Rank numbers; whether the job has the rank is checked when the schedule is built.
 pub(super) const RANKS: RangeInclusive<u32> = 0..=u32::MAX;

@@ -58,9 +58,9 @@ pub(crate) mod vectors;
 
 use std::sync::LazyLock;
 
-use tenter_config::{Choice, Chosen, Component, Key, KeyTable, Presence, Reader, Shape};
-use tenter_config::{Texts, Value, Words, Written};
-use tenter_units::{Time, nearest};
+use tenter_language::config::{Choice, Chosen, Component, Key, KeyTable, Presence, Reader, Shape};
+use tenter_language::config::{Texts, Value, Words, Written};
+use tenter_language::units::{Time, nearest};
 
 use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};

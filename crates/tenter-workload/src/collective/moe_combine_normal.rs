@@ -2,8 +2,8 @@
 //!
 //! Origin: the normal kernels of `DeepEP` (`DeepSeek`), over RDMA and `NVLink`.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::member::CollectiveMember;

@@ -2,8 +2,8 @@
 //!
 //! Origin: the two-sided `NVLink` kernel of `TensorRT-LLM`.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::member::CollectiveMember;

@@ -3,8 +3,8 @@
 //! Origin: the low-latency kernels of `DeepEP` (`DeepSeek`), whose GPUs ask their NICs themselves
 //! (IBGDA).
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::member::CollectiveMember;

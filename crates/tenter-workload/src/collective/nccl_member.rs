@@ -1,7 +1,7 @@
 //! The common part of all collectives that NCCL carries out.
 
-use tenter_config::{Component, Reader};
-use tenter_units::Time;
+use tenter_language::config::{Component, Reader};
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::member::CollectiveMember;

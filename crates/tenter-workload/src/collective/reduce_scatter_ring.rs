@@ -4,8 +4,8 @@
 //! half of "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk, Yuan,
 //! 2009). It has no parameters; the ring follows the order of the ranks.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::chunks::Chunks;

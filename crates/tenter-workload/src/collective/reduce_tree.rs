@@ -5,8 +5,8 @@
 //! NVIDIA/nccl-tests. Parameters: the root, by default 0, and the chunk size, by default 512 KiB,
 //! one slot of NCCL's 4 MiB buffer with 8 slots.
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::algorithm::Collective;
 use super::limits::{CHUNKS, RANKS};

@@ -4,8 +4,8 @@
 //! Origin: NVIDIA/nccl-tests `sendrecv.cu`; size and bus bandwidth as there. It has no parameters;
 //! the ranks form a ring in ascending order.
 
-use tenter_config::component;
-use tenter_units::Time;
+use tenter_language::config::component;
+use tenter_language::units::Time;
 
 use super::algorithm::Collective;
 use super::member::{CollectiveMember, Factor};

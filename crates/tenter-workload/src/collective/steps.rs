@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-use tenter_config::{Reader, Shape, Value, Written, component};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Reader, Shape, Value, Written, component};
+use tenter_language::units::{Bytes, Time};
 
 use super::algorithm::Collective;
 use super::limits::{BYTES, RANKS};

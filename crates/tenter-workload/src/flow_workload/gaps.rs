@@ -5,7 +5,7 @@
 //! not.
 
 use tenter_engine::Draws;
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Distribution that gaps between arrivals follow.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,7 @@ mod transfers;
 use std::sync::Arc;
 
 use tenter_engine::Draws;
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::{GapLaw, Receivers, SizeDistribution, Weights};
 use crate::collective::{CollectiveMember, Factor};

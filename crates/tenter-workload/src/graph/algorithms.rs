@@ -1,6 +1,8 @@
 //! Collectives as traces name them, and the algorithm chosen for each.
 
-use tenter_config::{Component, Idle, Reader, Shape, Value, Written, component, default_of};
+use tenter_language::config::{
+    Component, Idle, Reader, Shape, Value, Written, component, default_of,
+};
 
 use crate::collective::{AlgorithmFiles, CollectiveKind, NPUS_KEY, NcclKeys, nics_divide};
 

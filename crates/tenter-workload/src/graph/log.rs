@@ -1,7 +1,7 @@
 //! Log for a rank's operations: the times at which each was carried out, and what it waited for
 //! last.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 /// One operation's times; [`Instant::NEVER`] stands for what has not happened yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Times that a recording gives for the operations of a graph.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Time at which an operation ran in the recording from which it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

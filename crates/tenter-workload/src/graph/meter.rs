@@ -1,6 +1,6 @@
 //! Attributes a rank's time to computing and to the communication that computing waits for.
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::operation::Stored;
 use super::rank_graph::RankGraph;

@@ -1,6 +1,6 @@
 //! One rank's operations: as a builder receives them, and packed into 16 bytes for storage.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::edge::Edge;
 

@@ -1,6 +1,6 @@
 //! Recorder for a running rank: a log, a meter, or both.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};

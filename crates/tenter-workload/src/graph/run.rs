@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 
 use super::collective_runs::CollectiveRuns;
 use super::handshake::What;

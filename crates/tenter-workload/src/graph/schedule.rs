@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tenter_engine::{prefetch_at, values_per_line};
-use tenter_units::{Instant, Rate, Time};
+use tenter_language::units::{Instant, Rate, Time};
 
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;

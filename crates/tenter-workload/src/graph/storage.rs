@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::collectives::{Collectives, SiteOf};
 use super::edge::Edge;

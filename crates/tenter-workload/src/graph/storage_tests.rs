@@ -1,6 +1,6 @@
 //! Graphs as they are stored, read back.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::{Graph, GraphBuilder, GraphError, Operation, RankBuilder};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::*;
 use crate::collective::tests::members;

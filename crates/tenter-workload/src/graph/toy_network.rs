@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::{Action, Consequences, Graph, GraphSchedule, Marks, Metered, News, RankRun, Timing};
 use crate::{Destination, QueuePairScope, Schedule};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::schedule::GraphSchedule;
 

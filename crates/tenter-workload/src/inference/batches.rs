@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::cache;
 use super::clock::Clock;

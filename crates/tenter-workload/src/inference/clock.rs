@@ -3,7 +3,7 @@
 //! Computing takes the same time as in the run. A message takes a latency, and its bytes at the
 //! rate of the scale-up domain or a NIC, with nothing in its way.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::layout::{Inference, Pool};
 use super::pass::{Pass, Sink};

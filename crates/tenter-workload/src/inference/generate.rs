@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::batches::{Batches, Iteration, Scheduler, Span};
 use super::cache::{self, CacheTransfer};

@@ -8,7 +8,7 @@ use crate::transformer::{
     AcceleratorSpec, Checked, ExpertExchange, Grid, ModelSpec, Place, Precision, RankOrder,
     check_kv_heads, dimensions, divides, figures, wrong,
 };
-use tenter_units::Rate;
+use tenter_language::units::Rate;
 
 /// Phases that a pool computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,9 +4,11 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use tenter_config::{Chance, Reader, Shape, Value, Written, component, parsed, told_apart};
 use tenter_engine::Draws;
-use tenter_units::Time;
+use tenter_language::config::{
+    Chance, Reader, Shape, Value, Written, component, parsed, told_apart,
+};
+use tenter_language::units::Time;
 
 use crate::flow_workload::{Between, GapLaw, Point, SizeDistribution};
 

@@ -1,6 +1,6 @@
 //! Facts about an inference that are known before it runs, and the operations that hold its times.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::batches::Batches;
 use super::layout::{Inference, Pool, Role};

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Idle, component, default_of};
-use tenter_units::Time;
+use tenter_language::config::{Idle, component, default_of};
+use tenter_language::units::Time;
 
 use super::requests::RequestsSpec;
 use crate::graph::Algorithms;

@@ -9,7 +9,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use tenter_units::{Budget, id};
+use tenter_language::units::{Budget, id};
 
 use crate::ids::RankId;
 use crate::job::Job;

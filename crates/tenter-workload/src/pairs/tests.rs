@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use proptest::prelude::*;
-use tenter_topology::HostId;
-use tenter_units::{Budget, Time};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Budget, Time};
 
 use super::*;
 use crate::collective::{

@@ -8,8 +8,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::grid::{Grid, Sides};
 use super::limits::{COMPUTE, SIZES};

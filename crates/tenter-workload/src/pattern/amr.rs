@@ -7,9 +7,9 @@
 //! follow a Pareto distribution with shape 1, the heaviest tail whose logarithm is still evenly
 //! spread, cut off at a maximum. Before each step a share of the pairs is drawn anew.
 
-use tenter_config::{Chance, Reader, component};
 use tenter_engine::Draws;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Chance, Reader, component};
+use tenter_language::units::{Bytes, Time};
 
 use super::CommunicationMatrix;
 use super::limits::{COMPUTE, COUNT_MAX, SIZES};

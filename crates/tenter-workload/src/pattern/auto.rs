@@ -1,6 +1,6 @@
 //! Counts that follow from the rank count unless they are given.
 
-use tenter_config::word_or;
+use tenter_language::config::word_or;
 
 /// A count that is given, or derived from the rank count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

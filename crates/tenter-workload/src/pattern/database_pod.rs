@@ -6,9 +6,9 @@
 //! rack sends and receives in proportion to its load, and nothing is sent within racks. Numbers and
 //! sizes are assumed.
 
-use tenter_config::component;
 use tenter_engine::Draws;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::limits::{COMPUTE, COUNT_MAX, SIZES};
 use super::{CommunicationMatrix, PatternError};

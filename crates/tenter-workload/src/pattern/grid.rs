@@ -1,6 +1,6 @@
 //! Cartesian rank grids, laid out as `MPI_Dims_create` and `MPI_Cart_create` do.
 
-use tenter_config::{Reader, Shape, Value, Written};
+use tenter_language::config::{Reader, Shape, Value, Written};
 
 use super::{CommunicationMatrix, PatternError};
 

@@ -6,8 +6,8 @@
 //! neighbouring domains. The code usually has at most 64 domains; sizes and the computing time are
 //! assumed.
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::auto::Auto;
 use super::limits::{COMPUTE, SIZES};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_units::{Bytes, Time};
+use tenter_language::units::{Bytes, Time};
 
 /// Computing times up to 1,000 s, as for all times in a job.
 pub(super) const COMPUTE: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000_000);

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use tenter_config::{Reader, component};
-use tenter_units::Time;
+use tenter_language::config::{Reader, component};
+use tenter_language::units::Time;
 
 use super::limits::COMPUTE;
 use super::sends::Sends;

@@ -8,8 +8,8 @@
 //! neighbours, as improved actions have them), that is 16³/2 · 48 · 4 = 393,216 bytes. The
 //! computing time is assumed.
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::grid::{Grid, Sides};
 use super::limits::{COMPUTE, SIZES};

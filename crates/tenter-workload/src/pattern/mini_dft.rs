@@ -7,8 +7,8 @@
 //! complex numbers on 64 ranks: 128³ · 16 / 64 / 8 = 65,536 bytes. The all-reduce and the computing
 //! time are assumed.
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::auto::Auto;
 use super::grid::even;

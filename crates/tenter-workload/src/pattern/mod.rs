@@ -26,9 +26,9 @@ mod reduce;
 mod schedule;
 mod sends;
 
-use tenter_config::variants;
 use tenter_engine::Draws;
-use tenter_units::Time;
+use tenter_language::config::variants;
+use tenter_language::units::Time;
 
 use crate::collective::CollectiveMember;
 

@@ -6,8 +6,8 @@
 //! on each rank: 73 points along an edge, 73² on a face, 8 bytes each. The computing time is
 //! assumed.
 
-use tenter_config::component;
-use tenter_units::{Bytes, Time};
+use tenter_language::config::component;
+use tenter_language::units::{Bytes, Time};
 
 use super::grid::{Grid, Sides};
 use super::limits::{COMPUTE, SIZES};

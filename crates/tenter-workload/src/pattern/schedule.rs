@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tenter_engine::Draws;
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::{CommunicationMatrix, PatternError, PatternKind};
 use crate::collective::CollectiveMember;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use tenter_config::{Reader, Shape, Value, Written};
+use tenter_language::config::{Reader, Shape, Value, Written};
 
 use super::CommunicationMatrix;
 

@@ -1,7 +1,7 @@
 //! Entries in a job's `collectives`: collective, algorithm, ranks and sizes.
 
-use tenter_config::{Idle, Reader, component, default_with};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Idle, Reader, component, default_with};
+use tenter_language::units::{Bytes, Time};
 
 use super::limits::{SIZES, TIMES};
 use super::sizes::Sizes;

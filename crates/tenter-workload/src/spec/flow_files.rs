@@ -1,7 +1,7 @@
 //! Flow lists with start times, as a job's `workload`.
 
-use tenter_config::{choice, component, default_of};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{choice, component, default_of};
+use tenter_language::units::{Bytes, Time};
 
 use super::operations::{ComputeScale, OperationTiming};
 

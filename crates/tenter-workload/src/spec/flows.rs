@@ -1,7 +1,7 @@
 //! Entries in a background job's `flows`: streams between hosts.
 
-use tenter_config::component;
-use tenter_units::Rate;
+use tenter_language::config::component;
+use tenter_language::units::Rate;
 
 use super::hosts::HostList;
 use super::limits::RATES;

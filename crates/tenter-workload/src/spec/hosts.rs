@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::{Reader, Shape, Value, Written, parsed};
+use tenter_language::config::{Reader, Shape, Value, Written, parsed};
 
 /// A host, or a range of hosts, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A job in its written form.
 
-use tenter_config::{Idle, Reader, choice, component, word_or};
-use tenter_units::{Time, is_visible};
+use tenter_language::config::{Idle, Reader, choice, component, word_or};
+use tenter_language::units::{Time, is_visible};
 
 use super::collective::CollectiveSpec;
 use super::flows::FlowSpec;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_units::{Bytes, Rate, Time};
+use tenter_language::units::{Bytes, Rate, Time};
 
 /// Longest simulation: 100 days. This is less than half of what 64 bits of picoseconds hold, so
 /// adding a delay to an instant never wraps. A longer time is a slip in the unit.

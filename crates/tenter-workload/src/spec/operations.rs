@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::{component, parsed};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{component, parsed};
+use tenter_language::units::{Bytes, Time};
 
 use super::limits::{SIZES, TIMES};
 use crate::graph::Timing;

@@ -1,7 +1,7 @@
 //! A job's `pattern`: steps of a parallel application.
 
-use tenter_config::{Reader, component};
-use tenter_units::Time;
+use tenter_language::config::{Reader, component};
+use tenter_language::units::Time;
 
 use super::collective::check_spread;
 use super::limits::TIMES;

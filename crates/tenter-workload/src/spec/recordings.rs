@@ -1,6 +1,6 @@
 //! Recorded calls, as a job's `workload`.
 
-use tenter_config::{choice, component};
+use tenter_language::config::{choice, component};
 
 use super::operations::OperationTiming;
 use super::traces::GatheredSize;

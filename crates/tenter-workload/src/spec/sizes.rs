@@ -1,7 +1,7 @@
 //! Sizes with which a collective is run.
 
-use tenter_config::{Reader, Shape, Value, Written, component, told_apart};
-use tenter_units::Bytes;
+use tenter_language::config::{Reader, Shape, Value, Written, component, told_apart};
+use tenter_language::units::Bytes;
 
 use super::limits::{SEQUENCE_MAX, SIZES};
 

@@ -1,7 +1,7 @@
 //! Start of a job: at a time, or after another job.
 
-use tenter_config::{Reader, Shape, Value, Written, component};
-use tenter_units::Time;
+use tenter_language::config::{Reader, Shape, Value, Written, component};
+use tenter_language::units::Time;
 
 use super::limits::{TIMES, too_soon};
 

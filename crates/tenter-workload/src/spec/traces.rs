@@ -1,6 +1,6 @@
 //! Framework traces, as a job's `workload`.
 
-use tenter_config::{choice, component, default_of};
+use tenter_language::config::{choice, component, default_of};
 
 use super::operations::OperationTiming;
 use crate::graph::Algorithms;

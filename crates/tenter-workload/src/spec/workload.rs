@@ -3,10 +3,10 @@
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use tenter_config::{
+use tenter_language::config::{
     Chance, Idle, Reader, Shape, Value, Written, choice, component, parsed, variants,
 };
-use tenter_units::{Bytes, Time};
+use tenter_language::units::{Bytes, Time};
 
 use super::flow_files::{FlowReading, FlowTableSpec, HtsimSpec, Ns3Spec};
 use super::hosts::HostList;

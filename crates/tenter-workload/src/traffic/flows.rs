@@ -4,7 +4,7 @@
 //! generator as continuous flows. Streams are no collective: no rank waits for another, no size is
 //! ever complete, and only background jobs have them.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use crate::collective::{CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};

@@ -4,9 +4,9 @@
 //! consecutive ranks and data parallelism across them, as in "Efficient Large-Scale Language Model
 //! Training on GPU Clusters Using Megatron-LM" (Narayanan and others, 2021).
 
-use tenter_config::component;
+use tenter_language::config::component;
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 

@@ -6,7 +6,7 @@ mod operations;
 
 use std::sync::Arc;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use crate::closed_form::IdealSwitch;
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};

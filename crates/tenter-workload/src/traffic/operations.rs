@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use crate::closed_form::IdealSwitch;
 use crate::collective::CollectiveKind;

@@ -65,7 +65,7 @@ impl Blocks {
         let scaled = |has_experts: bool| {
             let mut blocks = operators.layer(has_experts);
             let all: Passes = blocks.iter().map(Block::all).sum();
-            let factor = |given: Option<tenter_units::Time>, own: f64| {
+            let factor = |given: Option<tenter_language::units::Time>, own: f64| {
                 // Measured times of a layer keep the roofline's proportions among its blocks.
                 given.map_or(1.0, |given| given.ps() as f64 / 1e12 / own)
             };

@@ -1,6 +1,6 @@
 //! Pipeline schedules: the order in which each stage runs forward and backward passes.
 
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 /// The order in which stages run their passes.
 ///

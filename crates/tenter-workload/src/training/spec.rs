@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Idle, choice, component, default_of};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Idle, choice, component, default_of};
+use tenter_language::units::{Bytes, Time};
 
 use super::schedule::PipelineSchedule;
 use crate::graph::Algorithms;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_config::{Words, default_with};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Words, default_with};
+use tenter_language::units::{Bytes, Time};
 
 use super::*;
 use crate::graph::{GraphSchedule, Marks, Metered, Timing, toy_network};

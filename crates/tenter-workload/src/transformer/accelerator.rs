@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::{Share, WordOr, choice, component, default_with, parsed};
-use tenter_units::{Bytes, Rate};
+use tenter_language::config::{Share, WordOr, choice, component, default_with, parsed};
+use tenter_language::units::{Bytes, Rate};
 
 use super::shapes::Cost;
 
@@ -303,7 +303,7 @@ impl AcceleratorSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tenter_config::Words;
+    use tenter_language::config::Words;
 
     #[test]
     fn operations_per_second_have_units() {

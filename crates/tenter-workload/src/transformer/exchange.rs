@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Idle, choice, component};
+use tenter_language::config::{Idle, choice, component};
 
 use super::error::{Checked, wrong};
 use super::model::ModelSpec;

@@ -1,6 +1,6 @@
 //! Transformers by their dimensions, and public models by name.
 
-use tenter_config::{Idle, Reader, WordOr, choice, component, default_with};
+use tenter_language::config::{Idle, Reader, WordOr, choice, component, default_with};
 
 component! {
     /// A decoder-only transformer, by its dimensions.
@@ -416,7 +416,7 @@ pub(crate) fn dimensions(model: &Model) -> ModelSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tenter_config::Words;
+    use tenter_language::config::Words;
 
     /// Parameters in billions as the sources state them: 6.7, 13.0, 69 (Llama 2), 8.0, 70.6 and
     /// 405.9 (Llama 3), 175 (GPT-3), 46.7 and 141 (Mixtral), 671 (DeepSeek-V3).

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::parsed;
+use tenter_language::config::parsed;
 
 use super::error::{Checked, wrong};
 use super::model::ModelSpec;

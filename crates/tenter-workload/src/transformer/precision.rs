@@ -1,6 +1,6 @@
 //! Number formats for matrix operators and for the activations that ranks send.
 
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 use super::accelerator::AcceleratorSpec;
 use super::error::{Checked, wrong};

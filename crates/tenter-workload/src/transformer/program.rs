@@ -1,6 +1,6 @@
 //! One rank's program under construction: each operation waits for the ones before it.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::streams::Stream;
 use crate::collective::CollectiveKind;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::parsed;
-use tenter_units::Bytes;
+use tenter_language::config::parsed;
+use tenter_language::units::Bytes;
 
 use crate::collective::{CollectiveKind, Direction, StepList, StepSpec, Steps};
 

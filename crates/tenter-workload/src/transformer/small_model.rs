@@ -1,6 +1,6 @@
 //! Small models that tests build.
 
-use tenter_config::default_with;
+use tenter_language::config::default_with;
 
 use super::model::Model;
 

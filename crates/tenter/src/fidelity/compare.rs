@@ -1,8 +1,8 @@
 //! Runs one scenario at packet level and at flow level.
 
-use tenter_explain::{FidelityClass, LevelErrors};
-use tenter_record::CollectiveRow;
-use tenter_units::Time;
+use crate::explain::{FidelityClass, LevelErrors};
+use tenter_language::units::Time;
+use tenter_results::CollectiveRow;
 
 use crate::{Error, Run, Scenario, Trial};
 

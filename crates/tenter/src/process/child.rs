@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tenter_record::{Control, SampleRow, SinkError, Summary};
+use tenter_results::{Control, SampleRow, SinkError, Summary};
 
 use super::confine;
 use super::message::{Asked, Told};

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tenter_record::Control;
+use tenter_results::Control;
 
 use super::message::{Asked, Told};
 use crate::Error;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tenter_record::{Progress, SampleRow};
-use tenter_units::Time;
+use tenter_language::units::Time;
+use tenter_results::{Progress, SampleRow};
 
 use crate::sweep::{TrialAnswer, TrialOrder};
 

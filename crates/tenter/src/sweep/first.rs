@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::studies::{SeedOf, SweepTrial, TrialSeed};
 use sha2::{Digest as _, Sha256};
-use tenter_study::{SeedOf, SweepTrial, TrialSeed};
-use tenter_units::{Budget, Resource};
+use tenter_language::units::{Budget, Resource};
 
 use super::order::TrialOrder;
 use super::run::SweepRun;

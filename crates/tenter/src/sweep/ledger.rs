@@ -10,11 +10,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::report::{TrialError, below, open_own};
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
 };
-use tenter_report::{TrialError, below, open_own};
-use tenter_units::{LEDGER_FILE, WORKERS_FOLDER};
+use tenter_language::units::{LEDGER_FILE, WORKERS_FOLDER};
 
 use super::outcome::{End, Outcome};
 use crate::Error;
@@ -629,9 +629,9 @@ fn broken_text(error: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use tenter_record::Summary;
+    use tenter_results::Summary;
 
-    use tenter_study::TrialValue;
+    use crate::studies::TrialValue;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Selects part of a sweep: some variants, some axis values.
 
-use tenter_study::Sweep;
-use tenter_units::suggestion;
+use crate::studies::Sweep;
+use tenter_language::units::suggestion;
 
 use crate::Error;
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::resolve::Format;
+use crate::studies::{Ended, Read, TrialPauses};
 use serde::{Deserialize, Serialize};
-use tenter_record::Summary;
-use tenter_scenario::Format;
-use tenter_study::{Ended, Read, TrialPauses};
+use tenter_results::Summary;
 
 use super::outcome::{End, Outcome};
 use super::reading::held;
@@ -190,7 +190,7 @@ impl TrialOrder {
         };
         let (text, name, format) = config;
         let mut loaded =
-            tenter_scenario::load_beside(text, name, format, &[], None, &find, &budget)?;
+            crate::resolve::load_beside(text, name, format, &[], None, &find, &budget)?;
         // In `config.yaml` every key is written, so its own list would name them all.
         loaded.given.clone_from(&self.given);
         Ok(Plan::new(loaded, &budget)?)

@@ -1,8 +1,8 @@
 //! Trial outcomes, as the ledger keeps them.
 
+use crate::studies::{TrialPauses, TrialValue};
 use serde::{Deserialize, Serialize};
-use tenter_record::Summary;
-use tenter_study::{TrialPauses, TrialValue};
+use tenter_results::Summary;
 
 /// Results that are kept from a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tenter_record::Summary;
+use tenter_results::Summary;
 
 use super::order::{TrialAnswer, TrialOrder};
 use super::progress::{SweepObserver, SweepProgress};

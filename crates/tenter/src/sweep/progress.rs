@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenter_record::Summary;
+use tenter_results::Summary;
 
 use super::swept::Swept;
 use crate::Control;

@@ -20,9 +20,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
+use crate::report::TrialError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tenter_report::TrialError;
 
 use super::order::{TrialAnswer, TrialOrder};
 use crate::Error;
@@ -517,7 +517,7 @@ fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use tenter_study::Read;
+    use crate::studies::Read;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Reads numbers from trials.
 
-use tenter_record::{Held, Names};
-use tenter_study::NumberQuery;
+use crate::studies::NumberQuery;
+use tenter_results::{Held, Names};
 
 use crate::Trial;
 

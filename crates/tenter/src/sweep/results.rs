@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use serde_json::json;
-use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, NoteRow, Row, Summary};
-use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
-use tenter_study::{
+use crate::report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
+use crate::studies::{
     Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, TrialValue, Verdict, Winner,
 };
+use serde_json::json;
+use tenter_results::{Cell, CollectiveRow, JobRow, Kind, Names, NoteRow, Row, Summary};
 
 use super::only::Only;
 use super::progress::SweepProgress;

@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tenter_scenario::Format;
-use tenter_study::{Sweep, SweepCell, SweepTrial, TrialSeed, published_table};
-use tenter_units::{Budget, Limits};
+use crate::resolve::Format;
+use crate::studies::{Sweep, SweepCell, SweepTrial, TrialSeed, published_table};
+use tenter_language::units::{Budget, Limits};
 
 use super::only::Only;
 use crate::budget::{check_budget, check_limits, forced_budget, way_to_more};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tenter_study::{Keep, Measured, SweepTrial};
+use crate::studies::{Keep, Measured, SweepTrial};
 
 use super::elsewhere::{Elsewhere, PAUSE_MAX};
 use super::first::{First, Known, check, prepared};

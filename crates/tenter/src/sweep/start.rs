@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tenter_units::Budget;
+use tenter_language::units::Budget;
 
 use super::pool::Hands;
 use super::progress::SweepObserver;

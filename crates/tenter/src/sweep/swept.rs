@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use tenter_record::Summary;
-use tenter_study::TrialValue;
+use crate::studies::TrialValue;
+use tenter_results::Summary;
 
 use crate::{Error, Plan};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenter_record::Summary;
+use tenter_results::Summary;
 
 use super::pool::{self, Hands};
 use super::progress::{SweepObserver, SweepProgress};

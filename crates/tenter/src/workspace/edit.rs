@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use rusqlite::{OptionalExtension, params};
-use tenter_units::{NAME_REMEDY, is_reserved, is_visible};
+use tenter_language::units::{NAME_REMEDY, is_reserved, is_visible};
 
 use super::trial::TrialState;
 use super::{Workspace, unknown};
@@ -106,7 +106,7 @@ impl Workspace {
             )));
         }
         if let Some(folder) = trial.folder.filter(|folder| folder.is_dir()) {
-            tenter_report::remove_trial(&folder)?;
+            crate::report::remove_trial(&folder)?;
         }
         let ledger = self.ledger();
         let all = || -> rusqlite::Result<()> {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::report::{MANIFEST_FILE, SEEDS_FILE, has_own, links_in, read_manifest, read_summary};
 use rusqlite::params;
-use tenter_report::{MANIFEST_FILE, SEEDS_FILE, has_own, links_in, read_manifest, read_summary};
-use tenter_units::Limits;
+use tenter_language::units::Limits;
 
 use super::Workspace;
 use super::queue::state_of;

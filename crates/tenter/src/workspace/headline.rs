@@ -1,7 +1,7 @@
 //! Headlines: results of a trial at a glance.
 
-use tenter_record::{CollectiveRow, JobSummary, Summary};
-use tenter_report::binary_size;
+use crate::report::binary_size;
+use tenter_results::{CollectiveRow, JobSummary, Summary};
 
 use super::trial::Headline;
 use crate::Plan;

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tenter_report::below;
-use tenter_units::Limits;
+use crate::report::below;
+use tenter_language::units::Limits;
 
 use crate::Error;
 use crate::sweep::ledger::Ledger;

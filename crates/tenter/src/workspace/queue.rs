@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{OptionalExtension, params};
-use tenter_record::{StopKind, Summary};
+use tenter_results::{StopKind, Summary};
 
 use super::Workspace;
 use super::edit::{checked_name, checked_tags};
@@ -207,7 +207,7 @@ impl Workspace {
                 if let (Some(folder), _) = self.folder_of(Some(&folder)) {
                     // A table that cannot be recovered stays without rows; the trial is interrupted
                     // either way.
-                    let _ = tenter_report::recover_tables(&folder);
+                    let _ = crate::report::recover_tables(&folder);
                 }
             }
         }

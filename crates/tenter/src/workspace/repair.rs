@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
+use crate::report::{Soundness, check_files};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
-use tenter_report::{Soundness, check_files};
-use tenter_units::{LEDGER_FILE, Limits};
+use tenter_language::units::{LEDGER_FILE, Limits};
 
 use super::Workspace;
 use crate::Error;

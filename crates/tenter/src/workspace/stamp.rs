@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tenter_report::MANIFEST_FILE;
+use crate::report::MANIFEST_FILE;
 
 /// Returns the time at which a trial's manifest changed, in ns since 1970; 1 if it cannot be read.
 pub(super) fn stamp(folder: &Path) -> i64 {

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::report::below;
+use crate::resolve::Format;
+use crate::studies::Sweep;
 use rusqlite::{OptionalExtension, Row, params};
-use tenter_report::below;
-use tenter_scenario::Format;
-use tenter_study::Sweep;
-use tenter_units::SWEEPS_FOLDER;
+use tenter_language::units::SWEEPS_FOLDER;
 
 use super::Workspace;
 use super::edit::checked_name;
@@ -139,7 +139,7 @@ impl Workspace {
         }
         let in_way = |error: std::io::Error| Error::Asked(format!("the folder sweeps: {error}"));
         let parent = below(&self.folder, Path::new(SWEEPS_FOLDER)).map_err(in_way)?;
-        let folder = tenter_report::claim_free_folder(&parent, &sweep.name)?;
+        let folder = crate::report::claim_free_folder(&parent, &sweep.name)?;
         let relative = folder.strip_prefix(&self.folder).unwrap_or(&folder);
         let text = "UPDATE workspace_sweeps SET folder = ?2 WHERE id = ?1";
         self.write(text, params![sweep.id, relative.to_string_lossy()])?;

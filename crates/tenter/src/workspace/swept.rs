@@ -1,9 +1,9 @@
 //! Trials from a workspace's sweeps: for each, its readings and a row among the other trials.
 
+use crate::report::MANIFEST_FILE;
+use crate::studies::Measured;
 use rusqlite::{OptionalExtension, params};
-use tenter_record::{Notes, Summary};
-use tenter_report::MANIFEST_FILE;
-use tenter_study::Measured;
+use tenter_results::{Notes, Summary};
 
 use super::Workspace;
 use super::edit::NAME_MAX;

@@ -1,6 +1,6 @@
-use tenter_config::Words as _;
 use tenter_engine::Stream;
-use tenter_units::{Instant, Rate, Time};
+use tenter_language::config::Words as _;
+use tenter_language::units::{Instant, Rate, Time};
 
 use super::super::{self as controls, Feedback, Link};
 use super::{Control, Dcqcn, Flow, ONE, Preset, Reaction, Window};

@@ -1,5 +1,5 @@
-use tenter_net::Hop;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::Hop;
+use tenter_language::units::{Instant, Time};
 
 use super::super::{Control, Feedback, Link, Window};
 use super::{BYTE, Flow, Hpcc, ONE};

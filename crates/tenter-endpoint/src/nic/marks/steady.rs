@@ -1,6 +1,6 @@
 //! The steady-state pass over marks.
 
-use tenter_net::Visitor;
+use tenter_fabric::net::Visitor;
 
 use super::{MarkBook, Marked, Marks};
 

@@ -1,6 +1,6 @@
 //! Send queue pairs as part of a steady state.
 
-use tenter_net::{FlowEnd, SendSlot, Visitor};
+use tenter_fabric::net::{FlowEnd, SendSlot, Visitor};
 
 use super::{SendPeer, SendQueuePair};
 use crate::send::requests::{NO_BACKLOG, Requests};

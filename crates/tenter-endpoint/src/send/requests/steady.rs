@@ -1,6 +1,6 @@
 //! Work requests as part of a steady state.
 
-use tenter_net::{FlowEnd, SendSlot, Visitor};
+use tenter_fabric::net::{FlowEnd, SendSlot, Visitor};
 
 use super::{Backlog, NO_BACKLOG, Only, Posted, Requests};
 use crate::send::WorkRequest;

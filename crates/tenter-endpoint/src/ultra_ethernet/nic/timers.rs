@@ -1,7 +1,7 @@
 //! Timers at an Ultra Ethernet NIC: grants, probes and retransmissions.
 
-use tenter_net::{Packet, PacketKind, SendSlot};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Packet, PacketKind, SendSlot};
+use tenter_language::units::{Instant, Time};
 
 use super::UltraEthernetNic;
 use crate::nic::error::QueuePairError;

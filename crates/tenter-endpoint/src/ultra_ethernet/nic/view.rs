@@ -1,8 +1,8 @@
 //! Read access to an Ultra Ethernet NIC, as documented at [`Nic`](crate::Nic).
 
-use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{PauseRecord, ReceiveSlot, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::UltraEthernetNic;
 use crate::nic::counters::NicCounters;

@@ -1,7 +1,7 @@
 //! Losses that a connection detects by itself: SLEEK, by overtaking packets and by probes.
 
-use tenter_net::{Packet, PacketKind};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Packet, PacketKind};
+use tenter_language::units::{Instant, Time};
 
 use super::{Rules, Sender};
 use crate::send::Connection;

@@ -1,8 +1,8 @@
 //! A connection's timeouts: overdue packets are resent, lacking credit is requested, and a sender
 //! without progress gives up.
 
-use tenter_net::{Packet, PacketKind};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Packet, PacketKind};
+use tenter_language::units::{Instant, Time};
 
 use super::{Expiry, Record, Rules, Sender, State};
 use crate::entropy::PathNews;

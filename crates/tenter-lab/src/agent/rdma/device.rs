@@ -12,7 +12,7 @@ use std::ptr::{NonNull, null_mut};
 
 use rdma_mummy_sys as sys;
 use rdma_mummy_sys::{ibv_access_flags as Access, ibv_qp_attr_mask as Mask};
-use tenter_net::{ReceiveSlot, SendSlot};
+use tenter_fabric::net::{ReceiveSlot, SendSlot};
 use tenter_sim::real_time::Slot;
 
 use super::offer::QueuePairOffer;

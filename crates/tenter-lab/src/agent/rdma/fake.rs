@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use tenter_engine::mix64;
-use tenter_net::ReceiveSlot;
+use tenter_fabric::net::ReceiveSlot;
 use tenter_sim::real_time::Slot;
 
 use super::verbs::{Completion, Posted, Status, Verbs, Write};
@@ -158,7 +158,7 @@ impl Verbs for FakeDevice {
             return Err("an offer has three words".to_owned());
         };
         let peer = match kind {
-            0 => Slot::Send(tenter_net::SendSlot::new(number)),
+            0 => Slot::Send(tenter_fabric::net::SendSlot::new(number)),
             _ => Slot::Receive(ReceiveSlot::new(number)),
         };
         let mut fabric = self.fabric.borrow_mut();

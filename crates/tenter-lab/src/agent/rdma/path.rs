@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use tenter_endpoint::MessageCut;
-use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_fabric::net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::Instant;
 use tenter_sim::real_time::{Departure, RealHost, Slot, Way};
-use tenter_topology::HostId;
-use tenter_units::Instant;
 
 use super::verbs::{Completion, Posted, Status, Verbs, Write};
 use crate::control::Offer;

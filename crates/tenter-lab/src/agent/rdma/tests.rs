@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use tenter::{HostId, Plan, Scenario};
-use tenter_record::FlowRow;
+use tenter_language::units::Instant;
+use tenter_results::FlowRow;
 use tenter_sim::real_time::{Departure, RealBooks, RealHost};
-use tenter_units::Instant;
 use tenter_workload::JobId;
 
 use super::fake::{FakeDevice, FakeFabric, Faults};
@@ -29,7 +29,7 @@ fn plan(collective: &str, size: &str) -> Plan {
          jobs:\n- {{name: j, ranks: 4, queue_pairs: 2, \
          collectives: [{{collective: {collective}, size: {size}}}]}}\n"
     );
-    let scenario = Scenario::parse("rdma.yaml", text, tenter_scenario::Format::Yaml);
+    let scenario = Scenario::parse("rdma.yaml", text, tenter::resolve::Format::Yaml);
     scenario.resolve().expect("it is right")
 }
 
@@ -184,7 +184,7 @@ fn a_queue_pair_that_fails_names_its_peer_and_the_rest_is_flushed() {
     assert!(!ended, "a transfer is missing");
     let (host, path) = &bench.hosts[2];
     let failed: Vec<HostId> = path.given_up().map(|(peer, _)| peer).collect();
-    let own = tenter_sim::real_time::Slot::Send(tenter_net::SendSlot::new(0));
+    let own = tenter_sim::real_time::Slot::Send(tenter_fabric::net::SendSlot::new(0));
     let way = host.ways().iter().find(|way| way.own == own);
     assert_eq!(
         failed,

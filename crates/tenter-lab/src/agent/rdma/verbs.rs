@@ -1,7 +1,7 @@
 //! The interface to RDMA hardware: reliable connections (RC), writes with an immediate value, and
 //! completions.
 
-use tenter_net::{ReceiveSlot, SendSlot};
+use tenter_fabric::net::{ReceiveSlot, SendSlot};
 use tenter_sim::real_time::Slot;
 
 /// Attributes for all queue pairs, as `ibv_modify_qp` takes them.

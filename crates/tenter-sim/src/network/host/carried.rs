@@ -4,8 +4,8 @@
 //! arrives at the other NPU a latency later; receivers never limit it.
 
 use tenter_endpoint::{Acknowledged, Delivery, HeldByRate, WorkRequest};
-use tenter_net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
-use tenter_units::Instant;
+use tenter_fabric::net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
+use tenter_language::units::Instant;
 use tenter_workload::JobId;
 
 use super::super::partition_records::FlowKey;

@@ -1,6 +1,6 @@
 //! Ranks whose jobs run operation graphs.
 
-use tenter_units::Instant;
+use tenter_language::units::Instant;
 use tenter_workload::JobId;
 use tenter_workload::graph::{Action, GraphSchedule, News, RankRun};
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use tenter_endpoint::NicSpec;
-use tenter_net::Visitor;
+use tenter_fabric::net::Visitor;
 
 use super::{Host, Timer};
 

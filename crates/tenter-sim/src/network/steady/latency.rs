@@ -7,9 +7,9 @@
 
 use num_integer::gcd;
 use tenter_endpoint::Latencies;
-use tenter_net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::log::Logged;
 use super::numbers::Numbers;

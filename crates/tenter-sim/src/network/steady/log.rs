@@ -1,9 +1,9 @@
 //! Logs what hosts send and accept while a steady state is being searched.
 
 use tenter_engine::LocalNode;
-use tenter_net::{Event, EventKind, FlowEnd, ReceiveSlot};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Event, EventKind, FlowEnd, ReceiveSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::numbers::Numbers;
 use crate::network::watch::Watcher;

@@ -1,6 +1,6 @@
 //! The sequence numbers of all queue pairs, and their advance in a period.
 
-use tenter_net::FlowEnd;
+use tenter_fabric::net::FlowEnd;
 
 /// A number for each queue pair at each host, at both of its ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

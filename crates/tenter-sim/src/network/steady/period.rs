@@ -1,6 +1,6 @@
 //! Guesses the length of a period from repetitions in what one host sends.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::log::Departure;
 
@@ -28,7 +28,7 @@ pub(super) fn shortest(departures: &[Departure]) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::shortest;
-    use tenter_units::{Instant, Time};
+    use tenter_language::units::{Instant, Time};
 
     #[test]
     fn messages_of_four_frames_repeat_after_four() {

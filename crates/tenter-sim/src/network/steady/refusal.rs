@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::plan::{Fidelity, Plan};
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_net::{EcnSpec, SwitchSpec};
-use tenter_plan::{Fidelity, Plan};
+use tenter_fabric::net::{EcnSpec, SwitchSpec};
 
 /// Returns why nothing can be jumped over in a trial, as the end of a sentence; `None` if jumps are
 /// possible.

@@ -2,7 +2,7 @@
 
 use tenter_engine::{Control, Pace, RunOutcome, Windows, run_windowed};
 
-use tenter_units::{Instant, Time};
+use tenter_language::units::{Instant, Time};
 
 use super::Jumped;
 use super::period;

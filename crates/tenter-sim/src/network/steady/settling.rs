@@ -1,6 +1,6 @@
 //! The settling time: how long after transfers have ended a network becomes steady.
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Precision with which the settling time is determined.
 const RESOLUTION: Time = Time::from_ns(250);

@@ -1,9 +1,9 @@
 //! The state of a whole network: recording, comparing and advancing it.
 
 use tenter_engine::{Home, LocalNode, Part};
-use tenter_net::{Packet, ReceiveSlot, UnderWay, Visitor};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{Packet, ReceiveSlot, UnderWay, Visitor};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::latency::{Starts, Units};
 use super::log::{Logged, SteadyLog};
@@ -62,7 +62,9 @@ impl Repetition {
         let mut under_way = self.under_way.iter();
         under_way.all(|(of, sent)| {
             let start = starts.of(&self.advance, of.host, of.slot, of.sequence);
-            start.is_some_and(|start| (start.ps() / tenter_net::SENT_UNIT_PS) as u32 == *sent)
+            start.is_some_and(|start| {
+                (start.ps() / tenter_fabric::net::SENT_UNIT_PS) as u32 == *sent
+            })
         })
     }
 }
@@ -160,7 +162,7 @@ impl<W: Watcher> Network<'_, W> {
     /// Returns the packets of any kind that have been sent, counted once per link.
     pub(super) fn packet_hops(&self) -> u64 {
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
-        let sent = nodes.map(|node| node.sum_of_ports(tenter_net::Transmitter::packets));
+        let sent = nodes.map(|node| node.sum_of_ports(tenter_fabric::net::Transmitter::packets));
         sent.sum()
     }
 
@@ -311,14 +313,14 @@ impl<W: Watcher> Network<'_, W> {
 
     /// Returns true if both ends of each queue pair advance alike.
     fn flows_agree(&self, advance: &Numbers) -> bool {
-        use tenter_net::FlowEnd::{Receive, Send};
+        use tenter_fabric::net::FlowEnd::{Receive, Send};
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
         let mut hosts = nodes.filter_map(|node| match node {
             NodeModel::Host(host) => Some(&host.nic),
             NodeModel::Switch(_) => None,
         });
         hosts.all(|nic| {
-            let slots = (0..).map(tenter_net::SendSlot::new);
+            let slots = (0..).map(tenter_fabric::net::SendSlot::new);
             let mut slots = slots.take(nic.next_sequences().count());
             slots.all(|slot| {
                 let own = advance.of(Send(nic.host(), slot));

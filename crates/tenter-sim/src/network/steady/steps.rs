@@ -16,9 +16,9 @@ mod spread;
 use std::cmp::Reverse;
 
 use tenter_endpoint::{Latencies, Marks};
-use tenter_net::{FlowEnd, ReceiveSlot};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{FlowEnd, ReceiveSlot};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 use tenter_workload::JobId;
 
 use self::book::Book;

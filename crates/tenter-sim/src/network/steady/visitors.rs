@@ -1,8 +1,8 @@
 //! The three passes over a state: its values are recorded, compared with those a period earlier, or
 //! advanced by some periods.
 
-use tenter_net::{FlowEnd, SENT_UNIT_PS, SendSlot, UnderWay, Visitor};
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{FlowEnd, SENT_UNIT_PS, SendSlot, UnderWay, Visitor};
+use tenter_language::units::{Instant, Time};
 
 use super::latency::Starts;
 use super::numbers::Numbers;

@@ -1,6 +1,6 @@
 //! Tokens straight from rank to rank: the low-latency kernels, and those of one scale-up domain.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use super::Direction;
 use super::kernels::Kernel;

@@ -4,8 +4,8 @@
 //! NVIDIA (aiconfigurator-core 0.12.0). Each constant is fitted to the rows of these tables that
 //! `crates/tenter/tests/silicon_experts/` does not seal. Times are in ns, rates in GB/s (10⁹).
 
-use tenter_config::choice;
-use tenter_units::{Rate, Time};
+use tenter_language::config::choice;
+use tenter_language::units::{Rate, Time};
 
 use super::{Direction, Mode};
 use crate::collective::NpuGeneration;

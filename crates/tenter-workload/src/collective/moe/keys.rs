@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Idle, Reader, choice, component};
-use tenter_units::{Bytes, Rate, Time};
+use tenter_language::config::{Idle, Reader, choice, component};
+use tenter_language::units::{Bytes, Rate, Time};
 
 use super::Direction;
 use super::kernels::ExpertKernels;

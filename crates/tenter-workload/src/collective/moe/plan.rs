@@ -1,6 +1,6 @@
 //! The members: transfers for a number of ranks and a size.
 
-use tenter_units::Rate;
+use tenter_language::units::Rate;
 
 use super::copies::distinct;
 use super::direct::Direct;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use crate::collective::{
     CollectiveKind, ExpertKernels, ExpertKeys, MoeCombineLowLatency, MoeCombineNormal,

@@ -1,7 +1,7 @@
 //! Tokens by way of hosts: over the fabric between NPUs of the same number, and within domains to
 //! or from the other NPUs.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use super::Direction;
 use super::kernels::Kernel;

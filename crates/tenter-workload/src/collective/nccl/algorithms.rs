@@ -1,6 +1,6 @@
 //! Algorithms of NCCL, and the collectives that its model covers here.
 
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 /// An algorithm that NCCL chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

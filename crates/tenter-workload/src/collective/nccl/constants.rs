@@ -3,7 +3,7 @@
 //! Origin, unless a constant says otherwise: NVIDIA/nccl 5067397 (2026-06-11),
 //! `src/graph/tuning.cc`. Latencies are in µs, bandwidths in GB/s (10⁹).
 
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 use super::algorithms::NcclAlgorithm;
 use crate::collective::WireProtocol;

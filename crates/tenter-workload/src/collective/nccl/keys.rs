@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, component};
-use tenter_units::{Rate, Time};
+use tenter_language::config::{Reader, component};
+use tenter_language::units::{Rate, Time};
 
 use super::algorithms::NcclAlgorithm;
 use super::constants::{HostCpu, NpuGeneration};

@@ -1,6 +1,6 @@
 //! NCCL's tuning model: estimates for each algorithm and protocol, and the choice between them.
 
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 use super::algorithms::{NcclAlgorithm, NcclCollective};
 use super::constants as table;

@@ -12,7 +12,7 @@ use crate::collective::WireProtocol;
 use crate::collective::chunks::Chunks;
 use crate::collective::member::CollectiveMember;
 use crate::{Schedule, WorkloadError};
-use tenter_units::{Rate, Time};
+use tenter_language::units::{Rate, Time};
 
 /// Rate of a NIC if no scenario has bound the ranks to hosts.
 const USUAL_NIC: Rate = Rate::from_gbps(400);

@@ -5,7 +5,7 @@ use super::servers::Servers;
 use crate::collective::WireProtocol;
 use crate::collective::chunks::Chunks;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// The rings' content and length.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The model against numbers by hand and measured ones, and plans run on numbers.
 
 use proptest::prelude::*;
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 use super::*;
 use crate::collective::vectors::{Memory, execute};

@@ -7,7 +7,7 @@ use crate::collective::all_reduce_double_binary_tree::trees;
 use crate::collective::chunks::Chunks;
 use crate::collective::tree::Tree;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
-use tenter_units::Time;
+use tenter_language::units::Time;
 
 /// Connection between the NPUs in a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

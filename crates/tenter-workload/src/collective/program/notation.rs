@@ -14,7 +14,7 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use tenter_config::Words;
+use tenter_language::config::Words;
 
 use super::checked::Program;
 use super::error::ProgramError;

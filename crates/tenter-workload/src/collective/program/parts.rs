@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::choice;
+use tenter_language::config::choice;
 
 use super::error::At;
 

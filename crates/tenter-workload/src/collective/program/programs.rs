@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
-use tenter_config::{Reader, Shape, Value, Words, Written, component};
-use tenter_units::{Bytes, Time};
+use tenter_language::config::{Reader, Shape, Value, Words, Written, component};
+use tenter_language::units::{Bytes, Time};
 
 use super::checked::Program;
 use super::notation;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
-use tenter_config::{Texts, Value};
-use tenter_units::Bytes;
+use tenter_language::config::{Texts, Value};
+use tenter_language::units::Bytes;
 
 use super::{AlgorithmFiles, Program, ProgramParts, WireProtocol, read_program, write_program};
 use crate::collective::vectors::{Memory, execute};

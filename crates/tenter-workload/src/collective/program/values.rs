@@ -387,7 +387,7 @@ impl Memory<'_> {
         };
         let what = format!(
             "it is no {}: chunk {chunk} of the output of rank {rank} {found}",
-            tenter_config::Words::word(&self.parts.collective)
+            tenter_language::config::Words::word(&self.parts.collective)
         );
         let writer = cell.and_then(|cell| cell.writer);
         let at = writer.map(|step| wired.at(self.parts, step));

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_config::{Words, default_with};
-use tenter_units::{Rate, Time};
+use tenter_language::config::{Words, default_with};
+use tenter_language::units::{Rate, Time};
 
 use super::batches::Scheduler;
 use super::*;

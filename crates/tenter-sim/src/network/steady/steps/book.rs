@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use tenter_net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
-use tenter_topology::HostId;
-use tenter_units::{Instant, Time};
+use tenter_fabric::net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
+use tenter_fabric::topology::HostId;
+use tenter_language::units::{Instant, Time};
 
 use super::spread::{Spread, Travel};
 use crate::network::context::Context;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tenter_units::Time;
+use tenter_language::units::Time;
 use tenter_workload::{Destination, JobId, QueuePairScope, Schedule};
 
 use crate::network::context::Context;

@@ -1,8 +1,8 @@
 //! Latencies of a transfer's packets, as they vary from period to period.
 
 use tenter_endpoint::Latencies;
-use tenter_net::SENT_UNIT_PS;
-use tenter_units::Instant;
+use tenter_fabric::net::SENT_UNIT_PS;
+use tenter_language::units::Instant;
 
 use crate::network::steady::latency::UNIT;
 
@@ -166,7 +166,7 @@ impl Extreme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tenter_units::Time;
+    use tenter_language::units::Time;
 
     #[test]
     fn latencies_are_those_of_each_packet_at_any_later_time() {

@@ -1,7 +1,0 @@
-//! The command `tenter`. Everything it does is in the library beside this file.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    ExitCode::from(tenter_cli::run_program(std::env::args_os()))
-}

@@ -1,0 +1,359 @@
+//! Rates after a change, computed only for the flows whose rates it affects.
+//!
+//! One pass goes from the lowest rate up, as in progressive filling: all open flows rise together,
+//! and the next link that fills gives its level to the open flows on it. A flow that has a rate
+//! keeps it until the pass reaches a link that is inconsistent with it: the link could give more to
+//! the flows that it holds, or has to give less, or the flow has more than the link can give. What
+//! happens below a level depends on nothing above it, so rates behind the pass are final. The cost
+//! of a change is proportional to the links of the flows whose rates it changes.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use tenter_language::units::Instant;
+
+use crate::fluid::amounts::{FlowRate, Load, Weight};
+use crate::fluid::flow::FlowId;
+use crate::fluid::holders::Holders;
+use crate::fluid::links::{LinkId, Links, NOTHING};
+use crate::fluid::population::Population;
+use crate::fluid::shares::Shares;
+
+/// Repair state. Its memory is kept from one repair to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repair {
+    pub(crate) shares: Shares,
+    pub(crate) holders: Holders,
+    /// Flows by their limit, lowest first: the open ones, and some that have closed since.
+    limited: BTreeMap<(FlowRate, LinkId), Vec<FlowId>>,
+    /// Scratch lists: the open flows on a link, and the flows that have more than it can give.
+    open: Vec<FlowId>,
+    over: Vec<(Reverse<FlowRate>, FlowId)>,
+    /// Number of flows that were opened or shifted to another level, since the start.
+    pub(crate) refilled: u64,
+    /// Replaces [`VISITS`], since no case is known that reaches that many.
+    #[cfg(test)]
+    pub(crate) most_visits: Option<u16>,
+    /// Number of passes that found all rates anew.
+    #[cfg(test)]
+    pub(crate) anew: u64,
+}
+
+/// Capacity, in flows, from which a scratch list returns its memory.
+const MANY: usize = 1 << 16;
+
+/// Visits of a link in one pass after which all rates are found anew. Links might pass on what
+/// rounding leaves without end; no case is known.
+const VISITS: u16 = 32;
+
+fn units(rate: FlowRate, weight: Weight) -> i128 {
+    Load::of(rate, weight).0.cast_signed()
+}
+
+impl Repair {
+    pub(crate) fn add_link(&mut self, capacity: Load) {
+        self.shares.add_link(capacity);
+        self.holders.add_link();
+    }
+
+    pub(crate) fn set_capacity(&mut self, link: LinkId, [before, after]: [Load; 2]) {
+        self.shares.set_capacity(link, [before, after]);
+    }
+
+    /// Removes a flow and returns its rate to its links.
+    pub(crate) fn withdraw(&mut self, links: &Links, population: &mut Population, id: FlowId) {
+        let flow = population.flows[id];
+        if flow.bottleneck == NOTHING {
+            return;
+        }
+        for (link, weight) in flow.kind.hops(links) {
+            let share = self.shares.touch(link);
+            share.spare += units(flow.rate, weight);
+            if link == flow.bottleneck {
+                share.held -= weight.units() as u64;
+            }
+        }
+        self.holders.release(&mut population.flows, id);
+    }
+
+    /// Finds the rates at `now`, including those for the flows in `begun`. Calls `changed` for each
+    /// flow whose rate differs.
+    pub(crate) fn settle(
+        &mut self,
+        links: &Links,
+        population: &mut Population,
+        begun: &[FlowId],
+        now: Instant,
+        changed: impl FnMut(FlowId, [FlowRate; 2]),
+    ) {
+        let mut pass = Pass {
+            repair: self,
+            links,
+            population,
+            now,
+            changed,
+            are_all_open: false,
+        };
+        for &id in begun {
+            pass.open(id);
+        }
+        while let Some((level, link)) = pass.repair.shares.next() {
+            // A limit below the link's level binds first. The link then stays in the queue, since
+            // the flows that close may change its level.
+            if !pass.close_limited(level) {
+                pass.repair.shares.take(link);
+                pass.visit(link);
+            }
+        }
+        self.limited.clear();
+        self.shares.close();
+        self.holders.find_ends(&population.flows);
+        if self.open.capacity() > MANY {
+            self.open = Vec::new();
+        }
+        if self.over.capacity() > MANY {
+            self.over = Vec::new();
+        }
+    }
+}
+
+/// One pass from the lowest level up.
+struct Pass<'a, F> {
+    repair: &'a mut Repair,
+    links: &'a Links,
+    population: &'a mut Population,
+    now: Instant,
+    changed: F,
+    /// Set once all flows were opened together: each link is then visited once.
+    are_all_open: bool,
+}
+
+impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
+    /// Opens a flow: its rate is unknown until it closes.
+    fn open(&mut self, id: FlowId) {
+        let flow = &mut self.population.flows[id];
+        if flow.life.is_open() {
+            return;
+        }
+        flow.life.set_open(true);
+        self.repair.refilled += 1;
+        let shares = &mut self.repair.shares;
+        shares.open += 1;
+        flow.kind.each_hop(self.links, |link, weight| {
+            let share = shares.touch(link);
+            share.spare += units(flow.rate, weight);
+            share.open += weight.units() as u64;
+            if link == flow.bottleneck {
+                share.held -= weight.units() as u64;
+            }
+        });
+        if let Some(limit) = self.links.limit(flow.kind.terms) {
+            let rate = self.links.terms(flow.kind.terms).limit;
+            let limited = self.repair.limited.entry((rate, limit));
+            limited.or_default().push(id);
+        }
+    }
+
+    /// Closes an open flow with its bottleneck's rate.
+    fn close(&mut self, id: FlowId, rate: FlowRate, holder: LinkId) {
+        let flow = &mut self.population.flows[id];
+        if !flow.life.is_open() {
+            return;
+        }
+        flow.life.set_open(false);
+        let shares = &mut self.repair.shares;
+        shares.open -= 1;
+        flow.kind.each_hop(self.links, |link, weight| {
+            // No `touch`: a flow closes at the lowest level of its links, so the levels of the
+            // others can only rise, and their keys in the queue stay lower bounds.
+            let share = shares.of_mut(link);
+            share.spare -= units(rate, weight);
+            share.open -= weight.units() as u64;
+            if link == holder {
+                share.held += weight.units() as u64;
+            } else {
+                share.most = share.most.max(rate);
+            }
+        });
+        let before = std::mem::replace(&mut flow.rate, rate);
+        if flow.bottleneck != holder {
+            let flows = &mut self.population.flows;
+            self.repair.holders.hold(flows, id, holder, self.now);
+        }
+        if before != rate {
+            (self.changed)(id, [before, rate]);
+        }
+    }
+
+    /// Closes the flows with the lowest limit if it is not above `level`. Returns true if it has
+    /// closed any group.
+    fn close_limited(&mut self, level: FlowRate) -> bool {
+        let Some(lowest) = self.repair.limited.first_entry() else {
+            return false;
+        };
+        let (rate, limit) = *lowest.key();
+        if rate > level {
+            return false;
+        }
+        let flows = lowest.remove();
+        self.repair.holders.set_rate(limit, rate, self.now);
+        for id in flows {
+            self.close(id, rate, limit);
+        }
+        true
+    }
+
+    /// Handles a link when the pass has reached the level up to which nothing changes at it.
+    fn visit(&mut self, link: LinkId) {
+        #[cfg(not(test))]
+        let most_visits = VISITS;
+        #[cfg(test)]
+        let most_visits = self.repair.most_visits.unwrap_or(VISITS);
+        if self.repair.shares.visit(link) == most_visits && !self.are_all_open {
+            self.open_all();
+            self.repair.shares.touch(link);
+            return;
+        }
+        let share = *self.repair.shares.of(link);
+        if share.has_more() {
+            let level = share.joint();
+            // Shifting in place is cheaper than opening the flows and closing them again.
+            if share.open == 0 && !self.are_all_open && self.may_rise(link, level) {
+                self.shift(link, level);
+            } else {
+                self.open_held(link);
+            }
+            return;
+        }
+        let has_less = share.has_less();
+        // Flows that the link holds already have its level; open ones then join them at it.
+        let level = if share.held > 0 && !has_less {
+            share.level
+        } else {
+            share.joint()
+        };
+        self.repair.open.clear();
+        if share.open > 0 || share.most > level {
+            self.list(link, level);
+            // Once these flows are open, the link's level is higher, and the link is visited again.
+            if !self.repair.over.is_empty() {
+                self.open_over(link);
+                return;
+            }
+        }
+        if has_less {
+            self.shift(link, level);
+        } else if share.held == 0 {
+            self.set_level(link, level);
+        }
+        let open = std::mem::take(&mut self.repair.open);
+        for &id in &open {
+            self.close(id, level, link);
+        }
+        self.repair.open = open;
+    }
+
+    /// Opens all flows, so that the pass finds all rates anew.
+    fn open_all(&mut self) {
+        self.are_all_open = true;
+        #[cfg(test)]
+        {
+            self.repair.anew += 1;
+        }
+        let all: Vec<FlowId> = self.population.alive().map(|(id, _)| id).collect();
+        for id in all {
+            self.open(id);
+        }
+    }
+
+    fn set_level(&mut self, link: LinkId, level: FlowRate) {
+        self.repair.shares.of_mut(link).level = level;
+        self.repair.holders.set_rate(link, level, self.now);
+    }
+
+    /// Returns true if no other bottleneck or limit of the flows that `link` holds is known to lie
+    /// below `level`. Links that fill up on the way are found later in the pass.
+    fn may_rise(&self, link: LinkId, level: FlowRate) -> bool {
+        let Repair {
+            shares, holders, ..
+        } = &*self.repair;
+        holders.held_by(link).iter().all(|id| {
+            let flow = &self.population.flows[*id];
+            let mut hops = flow.kind.hops(self.links);
+            self.links.terms(flow.kind.terms).limit >= level
+                && hops.all(|(hop, _)| {
+                    let share = shares.of(hop);
+                    share.held == 0 || share.level >= level || hop == link
+                })
+        })
+    }
+
+    /// Opens all flows that a link holds.
+    fn open_held(&mut self, link: LinkId) {
+        let held = self.repair.holders.take(link);
+        for &id in &held {
+            self.open(id);
+        }
+        self.repair.holders.put(link, held);
+    }
+
+    /// Lists the open flows on a link, and the flows that have more than `level`. Makes the link's
+    /// `most` exact again.
+    fn list(&mut self, link: LinkId, level: FlowRate) {
+        let Repair { open, over, .. } = &mut *self.repair;
+        over.clear();
+        let mut most = FlowRate::default();
+        for (id, flow) in self.population.on(link) {
+            if flow.life.is_open() {
+                open.push(id);
+            } else if flow.bottleneck != link {
+                most = most.max(flow.rate);
+                if flow.rate > level {
+                    over.push((Reverse(flow.rate), id));
+                }
+            }
+        }
+        self.repair.shares.of_mut(link).most = most;
+    }
+
+    /// Opens the flows that have more than the link can give, the highest first, until it can give
+    /// what the next one has.
+    fn open_over(&mut self, link: LinkId) {
+        let mut over = std::mem::take(&mut self.repair.over);
+        over.sort_unstable();
+        for &(Reverse(rate), id) in &over {
+            if rate <= self.repair.shares.of(link).joint() {
+                break;
+            }
+            self.open(id);
+        }
+        self.repair.over = over;
+        self.repair.shares.touch(link);
+    }
+
+    /// Changes a link's level, and the rates that its held flows have.
+    fn shift(&mut self, link: LinkId, level: FlowRate) {
+        self.set_level(link, level);
+        let held = self.repair.holders.take(link);
+        let shares = &mut self.repair.shares;
+        for &id in &held {
+            let flow = &mut self.population.flows[id];
+            if flow.life.is_open() {
+                // An open flow is still in the heap, but has returned its rate already.
+                continue;
+            }
+            self.repair.refilled += 1;
+            let before = std::mem::replace(&mut flow.rate, level);
+            flow.kind.each_hop(self.links, |hop, weight| {
+                let share = shares.touch(hop);
+                share.spare += units(before, weight) - units(level, weight);
+                // The link's own flows are not counted in its `most`: they all have its level.
+                if hop != link {
+                    share.most = share.most.max(level);
+                }
+            });
+            (self.changed)(id, [before, level]);
+        }
+        self.repair.holders.put(link, held);
+    }
+}
