@@ -45,7 +45,7 @@ impl MessageCut {
     /// Creates the sizes for transports such as Ultra Ethernet that send each request as one
     /// message. A packet carries `payload_bytes` payload bytes and `header_bytes` header bytes,
     /// without padding.
-    pub fn uncut(payload_bytes: u32, header_bytes: u32) -> MessageCut {
+    pub(crate) fn uncut(payload_bytes: u32, header_bytes: u32) -> MessageCut {
         MessageCut {
             middle_frame_bytes: (payload_bytes + header_bytes) as u16,
             overhead_bytes: header_bytes,
@@ -57,7 +57,7 @@ impl MessageCut {
 
     /// Returns the sizes with `bytes` more in each packet, for in-band telemetry.
     #[must_use]
-    pub fn with_telemetry(self, bytes: u32) -> MessageCut {
+    pub(crate) fn with_telemetry(self, bytes: u32) -> MessageCut {
         MessageCut {
             middle_frame_bytes: self.middle_frame_bytes + bytes as u16,
             overhead_bytes: self.overhead_bytes + bytes,

@@ -114,7 +114,7 @@ impl Pcie {
     }
 
     /// Returns the link bytes that `payload` payload bytes take.
-    pub fn link_bytes(&self, payload: u32) -> u32 {
+    pub(crate) fn link_bytes(&self, payload: u32) -> u32 {
         let packets = payload.div_ceil(self.max_payload_bytes.max(1));
         payload + packets * self.tlp_overhead_bytes
     }

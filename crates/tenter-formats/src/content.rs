@@ -26,7 +26,7 @@ impl fmt::Debug for Content<'_> {
 
 impl<'c> Content<'c> {
     /// Most bytes that are read into memory at once: a file, or a piece of one.
-    pub const WHOLE_MAX: u64 = 8 << 30;
+    pub(crate) const WHOLE_MAX: u64 = 8 << 30;
 
     /// Makes the content from a reader for `length` bytes.
     pub fn new(reader: impl Read + Seek + 'c, length: u64) -> Content<'c> {
@@ -37,7 +37,7 @@ impl<'c> Content<'c> {
     }
 
     /// Returns the length in bytes, as the file is stored.
-    pub fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.length
     }
 

@@ -70,8 +70,7 @@ pub use statistic::Statistic;
 pub use steering::SteeringRow;
 pub use summary::{EngineKind, EngineStats, JobSummary, Stop, StopKind, Summary, Totals};
 pub use tables::{
-    Counts, EachTable, Kept, ReadTable, Results, Table, columns_of, each_table, table_names,
-    with_table,
+    Counts, EachTable, Kept, ReadTable, Results, Table, each_table, table_names, with_table,
 };
 pub use tiers::{Direction, Tiers};
 pub use training::{TrainingRankRow, TrainingStepRow};

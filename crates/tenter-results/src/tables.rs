@@ -97,7 +97,7 @@ pub fn with_table<E: EachTable>(name: &str, mut each: E) -> Option<E::Out> {
 }
 
 /// Returns the columns in the table called `name`; `None` if there is no such table.
-pub fn columns_of(name: &str) -> Option<Vec<ColumnInfo>> {
+pub(crate) fn columns_of(name: &str) -> Option<Vec<ColumnInfo>> {
     struct Columns;
     impl EachTable for Columns {
         type Out = Vec<ColumnInfo>;

@@ -31,7 +31,7 @@ impl Unread {
     }
 
     /// Returns true if all counters were read.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

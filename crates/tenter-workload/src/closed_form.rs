@@ -33,42 +33,42 @@ pub struct IdealSwitch<'a> {
 
 impl IdealSwitch<'_> {
     /// Returns n − 1, each rank's peer count.
-    pub fn others(&self) -> u64 {
+    pub(crate) fn others(&self) -> u64 {
         u64::from(self.ranks.saturating_sub(1))
     }
 
     /// Returns n, but at least 1, so that it can divide.
-    pub fn parts(&self) -> u64 {
+    pub(crate) fn parts(&self) -> u64 {
         u64::from(self.ranks.max(1))
     }
 
     /// Returns c(S), the port time for the whole size.
-    pub fn whole(&self) -> Time {
+    pub(crate) fn whole(&self) -> Time {
         (self.port_time)(self.size_bytes)
     }
 
     /// Returns c, the port time for one rank's share.
-    pub fn share(&self) -> Time {
+    pub(crate) fn share(&self) -> Time {
         (self.port_time)(self.size_bytes / self.parts())
     }
 
     /// Returns c(x) + L for a transfer with `bytes`.
-    pub fn hop(&self, bytes: u64) -> Time {
+    pub(crate) fn hop(&self, bytes: u64) -> Time {
         (self.port_time)(bytes).saturating_add(self.latency)
     }
 
     /// Returns `count`·(c + L): steps with one share each that wait for each other.
-    pub fn steps(&self, count: u64) -> Time {
+    pub(crate) fn steps(&self, count: u64) -> Time {
         times(self.share().saturating_add(self.latency), count)
     }
 
     /// Returns `blocks`·c + L: the time in which one port sends or receives that many shares.
-    pub fn one_port(&self, blocks: u64) -> Time {
+    pub(crate) fn one_port(&self, blocks: u64) -> Time {
         times(self.share(), blocks).saturating_add(self.latency)
     }
 
     /// Returns the port time for `bytes` that are sent in chunks.
-    pub fn all(&self, bytes: u64, chunk_bytes: u64) -> Time {
+    pub(crate) fn all(&self, bytes: u64, chunk_bytes: u64) -> Time {
         let chunk_bytes = chunk_bytes.max(1);
         let full = times((self.port_time)(chunk_bytes), bytes / chunk_bytes);
         // Nothing at all is one empty chunk, which still takes a frame.
@@ -79,13 +79,13 @@ impl IdealSwitch<'_> {
     }
 
     /// Returns h, a binary tree's depth in hops.
-    pub fn height(&self) -> u32 {
+    pub(crate) fn height(&self) -> u32 {
         self.ranks.saturating_sub(1).max(1).ilog2() + 1
     }
 
     /// Returns the time of a pipeline: `hops`·(c(x) + L) until the first chunk reaches the busiest
     /// port, `copies`·c(S) in which that port sends all chunks `copies` times, and L.
-    pub fn pipeline(&self, chunk_bytes: u64, hops: u32, copies: u64) -> Time {
+    pub(crate) fn pipeline(&self, chunk_bytes: u64, hops: u32, copies: u64) -> Time {
         let first = self.hop(self.size_bytes.min(chunk_bytes.max(1)));
         let all = self.all(self.size_bytes, chunk_bytes);
         times(first, u64::from(hops))
@@ -94,7 +94,7 @@ impl IdealSwitch<'_> {
     }
 
     /// Returns the pipeline time along a binary tree, down or up.
-    pub fn along_a_tree(&self, chunk_bytes: u64) -> Time {
+    pub(crate) fn along_a_tree(&self, chunk_bytes: u64) -> Time {
         // From 4 ranks on some rank h − 1 hops down has two children, so its port carries all
         // chunks twice.
         let copies = if self.ranks < 4 { 1 } else { 2 };

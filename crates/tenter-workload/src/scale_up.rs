@@ -37,7 +37,7 @@ const RATES: RangeInclusive<Rate> =
 
 impl ScaleUp {
     /// Returns true if two NPUs, numbered across all hosts, belong to the same host.
-    pub fn joins(self, a: u32, b: u32) -> bool {
+    pub(crate) fn joins(self, a: u32, b: u32) -> bool {
         a / self.npus_per_host == b / self.npus_per_host
     }
 

@@ -18,7 +18,7 @@ pub fn share(bytes: u64, queue_pairs: u16, index: u16) -> u64 {
 /// All do, unless there are fewer bytes than queue pairs. A transfer with 0 bytes goes over the
 /// first queue pair as one message without payload, because its receiver still has to see it
 /// arrive.
-pub fn sharers(bytes: u64, queue_pairs: u16) -> u16 {
+pub(crate) fn sharers(bytes: u64, queue_pairs: u16) -> u16 {
     bytes.clamp(1, u64::from(queue_pairs)) as u16
 }
 
@@ -43,7 +43,8 @@ pub struct Messages {
 
 impl Messages {
     /// Returns the payload in message `index`, in bytes.
-    pub fn bytes(&self, index: u64) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self, index: u64) -> u64 {
         if index + 1 < self.count {
             self.full_bytes
         } else {

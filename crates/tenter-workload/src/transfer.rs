@@ -77,7 +77,7 @@ pub enum QueuePairScope {
 impl QueuePairScope {
     /// Returns the lane of a transfer: the number that separates the queue pairs between one source
     /// and one destination. The hop needs no number, because source and destination imply it.
-    pub const fn lane(self, channel: u32, chunk: u32) -> u32 {
+    pub(crate) const fn lane(self, channel: u32, chunk: u32) -> u32 {
         match self {
             QueuePairScope::RankPair => channel,
             QueuePairScope::Chunk => chunk,

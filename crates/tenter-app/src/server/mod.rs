@@ -47,8 +47,10 @@ mod token;
 mod trial_body;
 mod turns;
 
-pub use named_trial::NamedTrial;
-pub use options::{CHECK_MEMORY, Options};
-pub use report::{LeftOut, Report, report_of_studies, report_of_sweeps, report_of_trials};
+pub(crate) use named_trial::NamedTrial;
+pub(crate) use options::CHECK_MEMORY;
+pub use options::Options;
+pub use report::{LeftOut, Report};
+pub(crate) use report::{report_of_studies, report_of_sweeps, report_of_trials};
 pub use routes::openapi;
 pub use server::Server;

@@ -4,7 +4,7 @@ use tenter::report::TrialData;
 
 /// A trial read for a report.
 #[derive(Debug)]
-pub struct NamedTrial {
+pub(crate) struct NamedTrial {
     /// Name in headings and legends, [`TrialData::name`] by default.
     pub name: String,
     /// Summary, tables and configuration, as read from the trial folder.

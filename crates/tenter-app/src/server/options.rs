@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 /// Default memory limit for such a request: 1 GiB.
-pub const CHECK_MEMORY: Bytes = Bytes::new(1 << 30);
+pub(crate) const CHECK_MEMORY: Bytes = Bytes::new(1 << 30);
 
 impl Default for Options {
     fn default() -> Options {

@@ -79,7 +79,7 @@ pub(crate) struct Flow {
 
 impl Hpcc {
     /// Returns the frame bytes that telemetry takes in each data packet and its answer.
-    pub fn header_bytes(&self) -> u32 {
+    pub(crate) fn header_bytes(&self) -> u32 {
         HEADER_BYTES + HOP_BYTES * u32::from(self.hops)
     }
 

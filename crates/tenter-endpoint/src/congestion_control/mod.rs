@@ -120,7 +120,7 @@ impl Congestion {
 
 impl UetControl {
     /// Returns true if receivers grant credit.
-    pub fn has_credit(&self) -> bool {
+    pub(crate) fn has_credit(&self) -> bool {
         let line = CONTROLS.iter().find(|line| line.word == self.word());
         line.is_some_and(|line| line.needs.contains(&Signal::Grant))
     }

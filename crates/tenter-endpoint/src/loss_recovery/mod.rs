@@ -4,7 +4,7 @@ use tenter_language::config::{Reader, Shape, Value, Written, choice, component};
 
 pub mod go_back_n;
 pub mod none;
-pub mod selective_repeat;
+pub(crate) mod selective_repeat;
 
 pub use selective_repeat::SelectiveRepeat;
 

@@ -17,7 +17,7 @@ pub struct NicClasses {
 
 impl NicClasses {
     /// Returns true if queue pairs differ in their data's class.
-    pub fn is_mixed(&self) -> bool {
+    pub(crate) fn is_mixed(self) -> bool {
         self.all_data.count_ones() > 1
     }
 }

@@ -24,7 +24,7 @@ impl RoceNic {
     /// the next departure or a timer.
     // Runs once per packet; a call would cost a quarter of it.
     #[inline(always)]
-    pub fn receive_fast<M: Medium>(
+    pub(crate) fn receive_fast<M: Medium>(
         &mut self,
         spec: &NicSpec,
         packet: &Packet,
@@ -60,7 +60,7 @@ impl RoceNic {
     /// Handles a packet. Returns the transfer that it completes, if any, and appends acknowledged
     /// work requests to the context's `done`.
     #[inline]
-    pub fn arrive<M: Medium, D: Directory>(
+    pub(crate) fn arrive<M: Medium, D: Directory>(
         &mut self,
         packet: &Packet,
         cx: &mut RxContext<'_, M, D>,

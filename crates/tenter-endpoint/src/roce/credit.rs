@@ -13,13 +13,13 @@ use super::RoceNic;
 
 impl RoceNic {
     /// Returns the credit for sending in `class`, in a fabric that sends by credit.
-    pub fn credit(&self, class: u8) -> Option<&LaneCredit> {
+    pub(crate) fn credit(&self, class: u8) -> Option<&LaneCredit> {
         let lanes = self.lanes.as_ref();
         lanes.map(|lanes| &lanes.credits[usize::from(class)])
     }
 
     /// Returns the input buffer of `class`, in a fabric that sends by credit.
-    pub fn input_buffer(&self, class: u8) -> Option<&LaneBuffer> {
+    pub(crate) fn input_buffer(&self, class: u8) -> Option<&LaneBuffer> {
         let lanes = self.lanes.as_ref();
         lanes.map(|lanes| &lanes.buffers[usize::from(class)])
     }

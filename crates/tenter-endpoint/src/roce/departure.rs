@@ -12,7 +12,7 @@ impl RoceNic {
     /// Returns the earliest instant, not before `now`, at which the next frame can leave, or `None`
     /// if there is nothing to send.
     #[inline]
-    pub fn next_departure(&self, now: Instant) -> Option<Instant> {
+    pub(crate) fn next_departure(&self, now: Instant) -> Option<Instant> {
         let wire = Wire {
             free_at: self.transmitter.free_at(),
             pauses: &self.pauses,
@@ -42,7 +42,7 @@ impl RoceNic {
         reason = "once a packet; a call costs a two-hundredth of it"
     )]
     #[inline(always)]
-    pub fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
+    pub(crate) fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         if self.limits.is_some() {
             self.depart_limited(spec, now, medium);
             return;

@@ -14,7 +14,7 @@ const LONGEST_PAUSE: u16 = u16::MAX;
 impl RoceNic {
     /// Takes the link down at `now`; `under_way` are the losses on the wire. The NIC sends nothing
     /// until the link comes up, while timeouts for packets already sent keep running.
-    pub fn link_down(&mut self, under_way: WireLosses, now: Instant) {
+    pub(crate) fn link_down(&mut self, under_way: WireLosses, now: Instant) {
         // The frame on the wire is cut off now, so it must not end later in reports.
         let last_end = self.last_end().min(now);
         self.transmitter.link_down(now, under_way);
@@ -24,7 +24,7 @@ impl RoceNic {
 
     /// Brings the link up at `now`. The leaf has forgotten all pauses by then, so the NIC repeats
     /// those that still hold.
-    pub fn link_up(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
+    pub(crate) fn link_up(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         self.transmitter.link_up(now);
         self.renew_credit(now, medium);
         if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &spec.receive_buffer)
@@ -39,13 +39,13 @@ impl RoceNic {
     }
 
     /// Returns the transmitter for changes at a sync point.
-    pub fn transmitter_mut(&mut self) -> &mut Transmitter {
+    pub(crate) fn transmitter_mut(&mut self) -> &mut Transmitter {
         &mut self.transmitter
     }
 
     /// Starts a pause storm at `now`: the NIC pauses every lossless class of its leaf, again and
     /// again.
-    pub fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
+    pub(crate) fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         // Each pause is repeated after half its time, so that the leaf never resumes in between.
         let interval = (self.transmitter.pause_time(u32::from(LONGEST_PAUSE)) / 2).max(Time::LEAST);
         self.gain(Feature::Storm);
@@ -57,7 +57,7 @@ impl RoceNic {
     }
 
     /// Ends the pause storm: the leaf may resume unless the receive buffer still pauses it.
-    pub fn end_storm(&mut self, now: Instant, medium: &mut impl Medium) {
+    pub(crate) fn end_storm(&mut self, now: Instant, medium: &mut impl Medium) {
         let buffer = self.receive_buffer.as_ref();
         let full = buffer.is_some_and(|buffer| buffer.is_pausing());
         if self.storm.take().is_some() && !full {

@@ -15,7 +15,7 @@ impl RoceNic {
     /// Opens a send queue pair to `peer`. `class` is the class for its data, taken from
     /// [`NicClasses::all_data`](super::NicClasses::all_data). With connection set-up, the request
     /// goes out now.
-    pub fn open(
+    pub(crate) fn open(
         &mut self,
         spec: &NicSpec,
         slot: SendSlot,
@@ -39,7 +39,7 @@ impl RoceNic {
     }
 
     /// Posts a work request to an open send queue pair.
-    pub fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
+    pub(crate) fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
         let cut = self.cut;
         self.expect_answer(request.posted);
         // The accounts need the request before `join_round` may begin its wait.
@@ -62,7 +62,7 @@ impl RoceNic {
 
     /// Prefetches the memory that each visit touches.
     #[inline]
-    pub fn prefetch(&self) {
+    pub(crate) fn prefetch(&self) {
         prefetch(&self.transmitter);
         prefetch(&self.message_end);
         prefetch(&self.send);
@@ -75,7 +75,7 @@ impl RoceNic {
     /// Prefetches the queue pairs that the next visit will touch: those of arrived packets, and as
     /// many from the round as sent data in the last visit.
     #[inline]
-    pub fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
+    pub(crate) fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
         if self.send.len() + self.receive.len() <= FEW_SLOTS {
             return;
         }
@@ -98,7 +98,7 @@ impl RoceNic {
 
     /// Notes that a visit begins.
     #[inline]
-    pub fn note_visit(&mut self) {
+    pub(crate) fn note_visit(&mut self) {
         self.sent_before = self.transmitter.sent_data().0;
     }
 }

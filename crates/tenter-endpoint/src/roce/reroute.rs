@@ -11,7 +11,7 @@ use super::features::Feature;
 
 impl RoceNic {
     /// Returns the congestion notices received, and the moves to other source ports that followed.
-    pub fn reroutes(&self) -> (u64, u64) {
+    pub(crate) fn reroutes(&self) -> (u64, u64) {
         let reroutes = self.reroutes.as_ref();
         reroutes.map_or((0, 0), |of| (of.received, of.moves))
     }

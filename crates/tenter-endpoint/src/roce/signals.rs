@@ -11,13 +11,13 @@ use crate::reactions::Reactions;
 
 impl RoceNic {
     /// Returns the times from a long queue to a pause by a congestion signal.
-    pub fn reactions(&self) -> &Reactions {
+    pub(crate) fn reactions(&self) -> &Reactions {
         &self.pauses.reactions
     }
 
     /// Returns the total time up to `now` for which packets to a receiver were paused, over all
     /// classes.
-    pub fn held(&self, receiver: HostId, now: Instant) -> Time {
+    pub(crate) fn held(&self, receiver: HostId, now: Instant) -> Time {
         let held = self.limits.as_ref().and_then(|own| own.held.as_ref());
         held.map_or(Time::ZERO, |held| held.held(receiver, now))
     }

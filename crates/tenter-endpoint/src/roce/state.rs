@@ -135,7 +135,7 @@ impl NicBuild<'_> {
 
 impl RoceNic {
     /// Creates a NIC in its initial state.
-    pub fn new(build: NicBuild<'_>) -> RoceNic {
+    pub(crate) fn new(build: NicBuild<'_>) -> RoceNic {
         let (receive_buffer, limits) = (build.receive_buffer(), build.limits());
         let spec = build.spec;
         let entropy = build.port_changes.entropy.clone();
@@ -186,7 +186,7 @@ impl RoceNic {
     }
 
     /// Returns the host that the NIC belongs to.
-    pub fn host(&self) -> HostId {
+    pub(crate) fn host(&self) -> HostId {
         self.host
     }
 
@@ -205,7 +205,7 @@ impl RoceNic {
     }
 
     /// Returns the transmitter at the NIC's port.
-    pub fn transmitter(&self) -> &Transmitter {
+    pub(crate) fn transmitter(&self) -> &Transmitter {
         &self.transmitter
     }
 

@@ -12,7 +12,7 @@ use crate::spec::NicSpec;
 impl RoceNic {
     /// Passes the state to `visitor`. A NIC with limits, lanes, a receive buffer or rare events
     /// refuses: their state has no pass.
-    pub fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
+    pub(crate) fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
         let RoceNic {
             host,
             cut: _,
@@ -76,24 +76,24 @@ impl RoceNic {
     }
 
     /// Returns the next PSN of each send queue pair.
-    pub fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.send.iter().map(|queue_pair| queue_pair.next_sequence)
     }
 
     /// Returns the PSN that each receive queue pair expects next.
-    pub fn expected_sequences(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn expected_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.receive.iter().map(|queue_pair| queue_pair.expected)
     }
 
     /// Returns the host, and the receive queue pair there, to which a send queue pair sends.
-    pub fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
+    pub(crate) fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
         let peer = self.send[slot].peer();
         (peer.destination, peer.slot)
     }
 
     /// Returns the least and the greatest packet count that a queue pair in the round has left in
     /// its current request, or `None` if the round is empty.
-    pub fn left_to_send(&self) -> Option<(u32, u32)> {
+    pub(crate) fn left_to_send(&self) -> Option<(u32, u32)> {
         let slots = self.round.iter().map(|&slot| self.send[slot].left());
         let bounds = |bounds: Option<(u32, u32)>, left: u32| {
             let (least, most) = bounds.unwrap_or((left, left));
@@ -103,14 +103,14 @@ impl RoceNic {
     }
 
     /// Returns, per receive queue pair, the packets accepted for its current transfer.
-    pub fn accepted(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn accepted(&self) -> impl Iterator<Item = u32> + '_ {
         self.receive.iter().map(ReceiveQueuePair::accepted)
     }
 
     /// Sets retransmission timers anew after a jump to `now` over whole steps. Each goes to the
     /// earliest instant at which it could matter: a timer that fires early changes nothing, so its
     /// last owner need not be known.
-    pub fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
+    pub(crate) fn set_timeouts(&mut self, spec: &NicSpec, now: Instant) {
         let RoceNic { send, timeouts, .. } = self;
         timeouts.set_anew(|slot| {
             let due = send[slot].last_progress + spec.retransmission_timeout;
@@ -119,12 +119,12 @@ impl RoceNic {
     }
 
     /// Replaces the latencies recorded for a receive queue pair's current transfer.
-    pub fn set_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
+    pub(crate) fn set_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         self.receive[slot].set(latencies);
     }
 
     /// Adds latencies of packets that a receive queue pair accepted within a jump.
-    pub fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
+    pub(crate) fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
         self.receive[slot].add(latencies);
     }
 }

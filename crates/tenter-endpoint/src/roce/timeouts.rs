@@ -23,7 +23,7 @@ impl RoceNic {
     /// Returns the instant of the next timer: a frame has drained, a pause must be repeated, a flow
     /// moves, or an acknowledgement is overdue.
     #[inline]
-    pub fn next_timer(&self) -> Option<Instant> {
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
         // Timers of finished queue pairs are stale but still set; without pending requests all are.
         let timeout = if self.pending > 0 {
             self.timeouts.next_at()
@@ -55,7 +55,7 @@ impl RoceNic {
     /// repeated pauses, then a storm's pauses, then moves of flows, then retransmissions. Returns
     /// the transfer that a frame completes, if any, and appends acknowledged work requests to the
     /// context's `done`.
-    pub fn fire<M: Medium, D: Directory>(
+    pub(crate) fn fire<M: Medium, D: Directory>(
         &mut self,
         now: Instant,
         cx: &mut RxContext<'_, M, D>,

@@ -164,13 +164,13 @@ impl LaneBuffer {
 
     /// Returns FCCL, the credit limit: the blocks since the start up to which the other end may
     /// send.
-    pub fn limit(&self) -> u32 {
+    pub(crate) fn limit(&self) -> u32 {
         let free = self.capacity - self.occupied;
         self.received.wrapping_add(free)
     }
 
     /// Returns the limit, and notes that it is sent to the other end.
-    pub fn tell(&mut self) -> u32 {
+    pub(crate) fn tell(&mut self) -> u32 {
         self.told = self.limit();
         self.updates += 1;
         self.told
@@ -232,7 +232,7 @@ impl LaneCredit {
 
     /// Returns the blocks that may be sent now.
     #[inline]
-    pub fn left(&self) -> u32 {
+    pub(crate) fn left(&self) -> u32 {
         self.limit.wrapping_sub(self.sent)
     }
 

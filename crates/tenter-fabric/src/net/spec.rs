@@ -62,7 +62,8 @@ pub struct Switches {
 
 impl Switches {
     /// Makes the models for a fabric whose switches are all alike.
-    pub fn alike(usual: SwitchSpec) -> Switches {
+    #[cfg(test)]
+    pub(crate) fn alike(usual: SwitchSpec) -> Switches {
         Switches {
             usual,
             tiers: Vec::new(),
@@ -153,7 +154,7 @@ impl Switches {
 
     /// Returns how many classes become one as packets enter a region, at most; at least 1. A switch
     /// that pauses that one class sends a frame for each.
-    pub fn classes_that_become_one(&self) -> u32 {
+    pub(crate) fn classes_that_become_one(&self) -> u32 {
         let classes = &self.usual.classes;
         if classes.iter().all(|class| class.next_region.is_none()) {
             return 1;

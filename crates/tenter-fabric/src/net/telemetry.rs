@@ -116,7 +116,7 @@ impl Telemetry {
     }
 
     /// Adds a hop, if there is room for one.
-    pub fn stamp(&self, name: RecordName, hop: &Hop) {
+    pub(crate) fn stamp(&self, name: RecordName, hop: &Hop) {
         let words = self.words(name);
         let count = words[1].load(Ordering::Relaxed) as usize;
         // The path is longer than records are made for: its last hops are left out.

@@ -47,13 +47,8 @@ impl Demand {
         Demand { pods, pairs }
     }
 
-    /// Returns the pod count; pods are numbered from 0.
-    pub fn pods(&self) -> u32 {
-        self.pods
-    }
-
     /// Returns the traffic between two pods.
-    pub fn between(&self, a: u32, b: u32) -> u64 {
+    pub(crate) fn between(&self, a: u32, b: u32) -> u64 {
         let pair = (a.min(b), a.max(b));
         self.pairs.get(&pair).copied().unwrap_or(0)
     }

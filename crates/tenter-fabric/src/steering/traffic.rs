@@ -83,7 +83,7 @@ impl Traffic {
 
     /// Scales all amounts by `parts` over `whole`.
     #[must_use]
-    pub fn scaled(&self, parts: u128, whole: u128) -> Traffic {
+    pub(crate) fn scaled(&self, parts: u128, whole: u128) -> Traffic {
         let scale = |amount: u64| {
             let scaled = u128::from(amount).saturating_mul(parts) / whole.max(1);
             scaled.min(u128::from(DEMAND_MAX)) as u64
@@ -100,7 +100,7 @@ impl Traffic {
     /// Returns the traffic that receivers can take while the busiest NIC sends. A leaf's hosts
     /// count together: every sender to them loses the same share.
     #[must_use]
-    pub fn taken(&self, topology: &Topology) -> Traffic {
+    pub(crate) fn taken(&self, topology: &Topology) -> Traffic {
         let time = self.busiest_sender(topology);
         // For each leaf, the traffic to its hosts, and the part that they can take.
         let mut leaves = vec![[0_u128; 2]; self.leaves as usize];
@@ -127,7 +127,7 @@ impl Traffic {
     }
 
     /// Returns the longest time that any NIC needs to send, in the same unit.
-    pub fn busiest_sender(&self, topology: &Topology) -> u128 {
+    pub(crate) fn busiest_sender(&self, topology: &Topology) -> u128 {
         self.longest(topology, |[sent, _]| *sent)
     }
 
@@ -140,17 +140,17 @@ impl Traffic {
     }
 
     /// Returns a host's leaf. Leaves are numbered from 0 by their first host.
-    pub fn leaf_of(&self, host: HostId) -> u32 {
+    pub(crate) fn leaf_of(&self, host: HostId) -> u32 {
         self.leaf_of[host]
     }
 
     /// Returns the leaf count; only leaves with hosts are numbered.
-    pub fn leaves(&self) -> u32 {
+    pub(crate) fn leaves(&self) -> u32 {
         self.leaves
     }
 
     /// Iterates over sending leaf, receiving leaf and amount, ascending by the two leaves.
-    pub fn between(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+    pub(crate) fn between(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         self.between.iter().map(|(&(a, b), &sum)| (a, b, sum))
     }
 

@@ -46,7 +46,7 @@ impl Topology {
     ///
     /// # Errors
     /// [`TopologyError::Unreachable`] with the first pair that has none.
-    pub fn hosts_reachable(&self) -> Result<(), TopologyError> {
+    pub(crate) fn hosts_reachable(&self) -> Result<(), TopologyError> {
         let mut first_of: BTreeMap<Option<u32>, HostId> = BTreeMap::new();
         for host in self.host_ids() {
             let plane = self.planes.get(host.index()).copied();

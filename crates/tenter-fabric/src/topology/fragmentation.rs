@@ -41,7 +41,7 @@ impl Topology {
     }
 
     /// Returns each host's pod, counted from 0.
-    pub fn pods(&self) -> ById<HostId, u32> {
+    pub(crate) fn pods(&self) -> ById<HostId, u32> {
         let top = self.top_tier();
         let is_top = |node: NodeId| top > Some(0) && self.tier(node) == top;
         let mut pod_of: ById<NodeId, Option<u32>> = vec![None; self.nodes.len()].into();

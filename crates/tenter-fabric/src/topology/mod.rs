@@ -79,4 +79,4 @@ pub use routing::{Path, Routing, RoutingError};
 pub use size::Size;
 pub use topology::{Node, NodeKind, SafeClasses, StaticRoute, Topology};
 pub use tree_place::TreePlace;
-pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};
+pub use wiring::{HOSTS_MAX, PORTS_MAX};

@@ -60,7 +60,7 @@ impl Topology {
 
     /// Iterates over all circuits, ascending: the optical switch and its two ports, the lower one
     /// first.
-    pub fn circuits(&self) -> impl Iterator<Item = (u32, u16, u16)> + '_ {
+    pub(crate) fn circuits(&self) -> impl Iterator<Item = (u32, u16, u16)> + '_ {
         let switches = (0_u32..).zip(&self.optics.switches);
         switches.flat_map(move |(switch, of)| {
             (0..of.ports.len() as u16).filter_map(move |port| {

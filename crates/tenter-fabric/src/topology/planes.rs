@@ -12,9 +12,9 @@ pub struct Planes(u8);
 
 impl Planes {
     /// A single plane; NICs have one port.
-    pub const ONE: Planes = Planes(1);
+    pub(crate) const ONE: Planes = Planes(1);
     /// Most planes, which is also the most ports that a NIC may have.
-    pub const MOST: Planes = Planes(8);
+    pub(crate) const MOST: Planes = Planes(8);
 
     /// Returns `count` planes, or `None` outside 1 to 8.
     pub fn new(count: u32) -> Option<Planes> {

@@ -432,7 +432,7 @@ impl Routing {
 
     /// Returns a host's number in leaf order, and on each leaf in port order.
     #[inline]
-    pub fn tree_number(&self, host: HostId) -> u32 {
+    pub(crate) fn tree_number(&self, host: HostId) -> u32 {
         self.tree_order[host]
     }
 
@@ -469,7 +469,7 @@ impl Routing {
     /// Returns the egress ports through the tree at a leaf that has circuits straight to
     /// `dst_host`'s leaf; empty for all other switches.
     #[inline]
-    pub fn others(&self, switch: SwitchId, dst_host: HostId) -> &[u16] {
+    pub(crate) fn others(&self, switch: SwitchId, dst_host: HostId) -> &[u16] {
         let entry = self.entry(switch, self.group(dst_host));
         // Most fabrics have no such table at all.
         let list = self.others.get(entry).copied();
@@ -500,17 +500,17 @@ impl Routing {
     /// Returns the number that a host's switch has among the switches with hosts, from 0 without
     /// gaps.
     #[inline]
-    pub fn group(&self, host: HostId) -> usize {
+    pub(crate) fn group(&self, host: HostId) -> usize {
         self.hosts[host].group as usize
     }
 
     /// Counts the switches with hosts.
-    pub fn groups(&self) -> usize {
+    pub(crate) fn groups(&self) -> usize {
         self.groups
     }
 
     /// Iterates over a switch's ports to which hosts are cabled.
-    pub fn host_ports(&self, switch: SwitchId) -> impl Iterator<Item = u16> + '_ {
+    pub(crate) fn host_ports(&self, switch: SwitchId) -> impl Iterator<Item = u16> + '_ {
         let here = move |place: &&HostPlace| {
             let plane = switch.number().wrapping_sub(place.switch.number());
             plane < self.nic_ports

@@ -16,7 +16,7 @@ pub struct TreePlace {
 
 impl TreePlace {
     /// Place for a switch that has only hosts around it.
-    pub const ROOT: TreePlace = TreePlace {
+    pub(crate) const ROOT: TreePlace = TreePlace {
         stride: 1,
         parents: 0,
     };
@@ -46,7 +46,7 @@ impl Topology {
     }
 
     /// Numbers the hosts by leaf, and on each leaf by port.
-    pub fn tree_order(&self) -> ById<HostId, u32> {
+    pub(crate) fn tree_order(&self) -> ById<HostId, u32> {
         let mut hosts: Vec<HostId> = self.host_ids().collect();
         hosts.sort_by_key(|&host| self.neighbours(host).next().map(|end| (end.node, end.port)));
         let mut order: ById<HostId, u32> = vec![0; self.hosts].into();

@@ -11,7 +11,7 @@ use crate::topology::{
 /// Most hosts that a topology may have.
 pub const HOSTS_MAX: u32 = 1 << 20;
 /// Most cables that a topology may have.
-pub const CABLES_MAX: u32 = 1 << 24;
+pub(crate) const CABLES_MAX: u32 = 1 << 24;
 /// Work units charged per cable, which is laid, sorted, plugged in and traversed.
 const CABLE_UNITS: u64 = 15;
 /// Cables after which the time budget is checked.

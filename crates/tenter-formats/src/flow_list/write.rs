@@ -205,7 +205,7 @@ impl Flows {
     }
 
     /// Returns true if any flow waits for others.
-    pub fn wait_for_others(&self) -> bool {
+    pub(crate) fn wait_for_others(&self) -> bool {
         self.list.iter().any(Written::waits)
     }
 }

@@ -58,14 +58,8 @@ pub const fn key(
 
 impl Key {
     /// Returns the valid values in words, as in the reference.
-    pub fn form(&self) -> Cow<'static, str> {
+    pub(crate) fn form(&self) -> Cow<'static, str> {
         (self.shape)().text()
-    }
-
-    /// Returns the key with `origin` as its default's source.
-    #[must_use]
-    pub const fn from(self, origin: &'static str) -> Key {
-        Key { origin, ..self }
     }
 
     /// Returns the meaning without its last full stop.
@@ -164,7 +158,7 @@ pub enum Shape {
 impl Shape {
     /// Returns in words what may replace a value in the main shape: the words in `Either` or
     /// `OrWord`.
-    pub fn words(self) -> Option<String> {
+    pub(crate) fn words(self) -> Option<String> {
         match self {
             Shape::Either(words, _) => Some(words.text().into_owned()),
             Shape::OrWord(_, word) => Some(format!("`{word}`")),

@@ -9,7 +9,7 @@ use crate::config::Shape;
 
 impl Shape {
     /// Returns the description that the reference shows.
-    pub fn text(self) -> Cow<'static, str> {
+    pub(crate) fn text(self) -> Cow<'static, str> {
         match self {
             Shape::Time { least, most } => {
                 // Very large bounds only guard the arithmetic and tell a reader nothing.

@@ -71,13 +71,13 @@ impl<'p> Section<'p> {
     }
 
     /// Adds the keys of a variant, once it is known which one was written.
-    pub fn extend(&mut self, table: &'static KeyTable) {
+    pub(crate) fn extend(&mut self, table: &'static KeyTable) {
         self.tables.push(table);
     }
 
     /// Takes the value for `name`, a key in the section's tables: as written, or its default.
     /// Returns `None` if there is neither, and reports a required key that is missing.
-    pub fn take(&mut self, name: &str) -> Option<Field<'p>> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<Field<'p>> {
         let key = self.key(name);
         let given = self.given.iter().position(|entry| entry.key == name);
         let (node, at) = match (given, key.presence) {
@@ -109,35 +109,29 @@ impl<'p> Section<'p> {
     }
 
     /// Returns true if `name` was written and has not been taken yet.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|entry| entry.key == name)
     }
 
     /// Returns the value for `name` if it was written and has not been taken yet.
-    pub fn peek(&self, name: &str) -> Option<&Node> {
+    pub(crate) fn peek(&self, name: &str) -> Option<&Node> {
         let entry = self.given.iter().find(|entry| entry.key == name)?;
         Some(&entry.node)
     }
 
-    /// Returns the place of the value for `name` if it was written and has not been taken yet.
-    pub fn place(&self, name: &str) -> Option<Location> {
-        let entry = self.given.iter().find(|entry| entry.key == name)?;
-        entry.place()
-    }
-
     /// Adds entries that were not written, also in nested mappings that were, as if they had been
     /// written.
-    pub fn fill(&mut self, defaults: &[Entry]) {
+    pub(crate) fn fill(&mut self, defaults: &[Entry]) {
         fill(&mut self.given, defaults);
     }
 
     /// Ignores the keys in `table`, which cannot be read because something else is wrong.
-    pub fn skip(&mut self, table: &KeyTable) {
+    pub(crate) fn skip(&mut self, table: &KeyTable) {
         self.given.retain(|entry| table.get(&entry.key).is_none());
     }
 
     /// Reports a problem with the section as a whole.
-    pub fn problem(&self, what: &str, help: impl Into<Option<String>>) {
+    pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
             self.at,
             format!("{} {what}", quote(&self.path)),
@@ -146,7 +140,7 @@ impl<'p> Section<'p> {
     }
 
     /// Reports a problem with the key `name`, which has been taken and stood at `at`.
-    pub fn problem_of(&self, name: &str, at: Option<Location>, what: &str, help: &str) {
+    pub(crate) fn problem_of(&self, name: &str, at: Option<Location>, what: &str, help: &str) {
         let message = format!("{} {what}", quote(&self.path_of(name)));
         self.problems.push(at, message, Some(help.to_owned()));
     }
@@ -154,7 +148,7 @@ impl<'p> Section<'p> {
     /// Drops one of two keys that say the same thing in two ways, if both are given, and returns
     /// the one to take. An override wins over the file; if neither key wins, both together are
     /// reported as a problem.
-    pub fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
+    pub(crate) fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
         let place = |name| {
             let entry = self.given.iter().find(|entry: &&Entry| entry.key == name)?;
             Some(entry.key_at)
@@ -194,7 +188,7 @@ impl<'p> Section<'p> {
 
     /// Leaves a key out of the effective configuration, because another key says the same. A path
     /// leads to a key in a nested mapping.
-    pub fn drop_key(&mut self, name: &str) {
+    pub(crate) fn drop_key(&mut self, name: &str) {
         let Some((mapping, rest)) = name.split_once('.') else {
             self.complete.retain(|entry| entry.key != name);
             return;
@@ -233,21 +227,6 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Returns the list to which problems are reported.
-    pub fn problems(&self) -> &'p Problems {
-        self.problems
-    }
-
-    /// Returns the path as a user would write it in an override.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Returns the section's place, for problems with the section as a whole.
-    pub fn at(&self) -> Option<Location> {
-        self.at
-    }
-
     /// Takes a subsection; if it is left out, all its keys have their defaults.
     pub fn section(&mut self, name: &str, table: &'static KeyTable) -> Option<Section<'p>> {
         Some(self.take(name)?.section(table))
@@ -259,12 +238,12 @@ impl<'p> Section<'p> {
     }
 
     /// Takes a time within `range`.
-    pub fn time(&mut self, name: &str, range: RangeInclusive<Time>) -> Option<Time> {
+    pub(crate) fn time(&mut self, name: &str, range: RangeInclusive<Time>) -> Option<Time> {
         self.take(name)?.quantity("a time", &range)
     }
 
     /// Takes a whole number within `range`.
-    pub fn integer<T: TryFrom<u64>>(
+    pub(crate) fn integer<T: TryFrom<u64>>(
         &mut self,
         name: &str,
         range: RangeInclusive<u64>,
@@ -273,12 +252,12 @@ impl<'p> Section<'p> {
     }
 
     /// Takes `true` or `false` as a flag.
-    pub fn boolean(&mut self, name: &str) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, name: &str) -> Option<bool> {
         self.take(name)?.choice(&[("true", true), ("false", false)])
     }
 
     /// Takes a word from `choices`; returns the value beside it.
-    pub fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         self.take(name)?.choice(choices)
     }
 
@@ -541,7 +520,7 @@ impl<'p> Field<'p> {
     }
 
     /// Reports a problem with this value.
-    pub fn problem(&self, what: &str, help: impl Into<Option<String>>) {
+    pub(crate) fn problem(&self, what: &str, help: impl Into<Option<String>>) {
         self.problems.push(
             self.at,
             format!("{} {what}", quote(&self.path)),
@@ -595,7 +574,8 @@ impl<'p> Field<'p> {
     }
 
     /// Returns the length of a list; `None` for other values.
-    pub fn count(&self) -> Option<usize> {
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> Option<usize> {
         match &self.node.value {
             Value::List(items) => Some(items.len()),
             _ => None,
@@ -603,7 +583,7 @@ impl<'p> Field<'p> {
     }
 
     /// Returns a list's items as fields; any other value is reported.
-    pub fn items(&self) -> Option<Vec<Field<'p>>> {
+    pub(crate) fn items(&self) -> Option<Vec<Field<'p>>> {
         let Value::List(items) = &self.node.value else {
             let what = format!("must be a list, not {}", self.node.describe());
             self.problem(
@@ -625,7 +605,7 @@ impl<'p> Field<'p> {
 
     /// Calls `read` for each item in a list. Returns the values, if all are right, and the list
     /// with defaults filled in.
-    pub fn each<T>(
+    pub(crate) fn each<T>(
         &self,
         mut read: impl FnMut(usize, Field<'p>) -> (Option<T>, Node),
     ) -> (Read<Vec<T>>, Node) {
@@ -651,7 +631,7 @@ impl<'p> Field<'p> {
     }
 
     /// Returns the value as a word, quoted or not; `None` for null, lists and mappings.
-    pub fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         match &self.node.value {
             Value::Scalar { text, .. } if !self.node.is_null() => Some(text),
             _ => None,
@@ -659,7 +639,7 @@ impl<'p> Field<'p> {
     }
 
     /// Reads a text with at most `longest` characters.
-    pub fn text(&self, longest: usize) -> Option<String> {
+    pub(crate) fn text(&self, longest: usize) -> Option<String> {
         let Some(text) = self.word() else {
             let what = format!("must be a text, not {}", self.node.describe());
             self.problem(&what, "write a word, or a text in quotes".to_owned());
@@ -674,7 +654,7 @@ impl<'p> Field<'p> {
     }
 
     /// Reads a quantity with its unit, within `range`; `what` names its kind with an article.
-    pub fn quantity<T>(&self, what: &str, range: &RangeInclusive<T>) -> Option<T>
+    pub(crate) fn quantity<T>(&self, what: &str, range: &RangeInclusive<T>) -> Option<T>
     where
         T: FromStr<Err = UnitError> + Display + PartialOrd + Copy,
     {
@@ -707,14 +687,8 @@ impl<'p> Field<'p> {
         None
     }
 
-    /// Reads a size in bytes, within `range`.
-    pub fn size(&self, range: &RangeInclusive<u64>) -> Option<u64> {
-        let range = Bytes::new(*range.start())..=Bytes::new(*range.end());
-        self.quantity("a size", &range).map(Bytes::count)
-    }
-
     /// Reads a whole number within `range` that fits `T`.
-    pub fn integer<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Option<T> {
+    pub(crate) fn integer<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Option<T> {
         let (least, most) = (*range.start(), *range.end());
         let wrong = |help: &str| {
             let what = format!("must be a whole number, not {}", self.node.describe());
@@ -746,7 +720,7 @@ impl<'p> Field<'p> {
     }
 
     /// Reads a word from `choices`; returns the value beside it.
-    pub fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
         // The reference shows the words in the key's shape, which must be those that are read.
         debug_assert!(
@@ -790,7 +764,7 @@ impl<'p> Field<'p> {
     }
 
     /// Reads a share from 0 to 1.
-    pub fn share(&self) -> Option<Share> {
+    pub(crate) fn share(&self) -> Option<Share> {
         let share = self.word().unwrap_or_default().parse();
         if share.is_err() {
             let what = format!("cannot be {}", self.node.describe());
@@ -798,15 +772,6 @@ impl<'p> Field<'p> {
             self.problem(&what, help.to_owned());
         }
         share.ok()
-    }
-
-    /// Reads the word `none`, or else the value by `read`.
-    pub fn or_none<T>(&self, read: impl FnOnce(&Self) -> Option<T>) -> Read<Option<T>> {
-        if self.word() == Some("none") {
-            Some(None)
-        } else {
-            read(self).map(Some)
-        }
     }
 
     fn out_of_range(&self, value: &str, least: &impl Display, most: &impl Display) {

@@ -280,7 +280,7 @@ impl<'p> Path<'p> {
     }
 
     /// Returns the value's place, as [`Problems::place`] does.
-    pub fn at(&self) -> Option<Location> {
+    pub(crate) fn at(&self) -> Option<Location> {
         self.problems.place(&self.text)
     }
 
@@ -368,7 +368,7 @@ impl Problems {
     }
 
     /// Returns true if there is a value at `path`, from any source.
-    pub fn is_written(&self, path: &str) -> bool {
+    pub(crate) fn is_written(&self, path: &str) -> bool {
         self.find(path).1
     }
 
@@ -403,7 +403,7 @@ impl Problems {
     }
 
     /// Returns true if no more problems are kept; readers of long lists then stop.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.found.borrow().len() >= PROBLEMS_MAX
     }
 

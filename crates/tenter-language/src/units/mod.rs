@@ -25,7 +25,7 @@ pub use name::{
     LEDGER_FILE, NAME_REMEDY, SWEEPS_FOLDER, WORKERS_FOLDER, folder_name, is_reserved, is_visible,
 };
 pub use nearest::{nearest, suggestion};
-pub use parse::UnitError;
+pub(crate) use parse::UnitError;
 pub use rate::{Rate, SerialisationTime};
 pub use text::turns_text;
 pub use time::Time;

@@ -6,7 +6,7 @@ use tenter_language::units::ById;
 
 /// Data frames and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub(crate) struct Load {
     /// Number of data frames that were sent or received.
     pub frames: u64,
     /// Bytes of these frames, headers and FCS included.
@@ -76,17 +76,17 @@ impl Carried {
     }
 
     /// Returns the data that a port has sent.
-    pub fn sent(&self, node: NodeId, port: u16) -> Load {
+    pub(crate) fn sent(&self, node: NodeId, port: u16) -> Load {
         self.ports[node][usize::from(port)].rounded()
     }
 
     /// Returns the data that a NIC has received.
-    pub fn received(&self, host: HostId) -> Load {
+    pub(crate) fn received(&self, host: HostId) -> Load {
         self.received[host]
     }
 
     /// Returns the frames carried so far, each counted once per link.
-    pub fn hops(&self) -> u64 {
+    pub(crate) fn hops(&self) -> u64 {
         self.hops
     }
 

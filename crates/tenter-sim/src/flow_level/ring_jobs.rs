@@ -32,7 +32,7 @@ pub struct RingsTaken {
 
 impl RingsTaken {
     /// Returns the number of transfers, which rows call flows.
-    pub fn flows(&self) -> u64 {
+    pub(crate) fn flows(&self) -> u64 {
         self.times.values().sum()
     }
 }

@@ -18,7 +18,7 @@ pub struct Presence {
 
 impl Fluid {
     /// Returns the rate that the flow would have if no other flow existed.
-    pub fn rate_alone(&self, spec: &FlowSpec) -> FlowRate {
+    pub(crate) fn rate_alone(&self, spec: &FlowSpec) -> FlowRate {
         let always = Presence {
             part: Weight::WHOLE,
             phase: 0,
@@ -37,7 +37,7 @@ impl Fluid {
     /// the ACM 14, 1967). If all flows always send, or share one phase, the result is an equal
     /// share of the flow's fullest link. That is a lower bound: flows held back elsewhere may leave
     /// capacity which this function does not hand out.
-    pub fn rates_among(&self, specs: &[FlowSpec], presences: &[Presence]) -> Vec<FlowRate> {
+    pub(crate) fn rates_among(&self, specs: &[FlowSpec], presences: &[Presence]) -> Vec<FlowRate> {
         let links = self.links();
         let mut loads = Loads::default();
         for (spec, presence) in specs.iter().zip(presences) {

@@ -84,7 +84,7 @@ impl Amount {
     /// ends. Rates are rounded down, so a remainder below a thousandth of a picosecond's worth is
     /// ignored: it would otherwise cost a whole one.
     #[must_use]
-    pub fn time_at(self, rate: FlowRate) -> Option<Time> {
+    pub(crate) fn time_at(self, rate: FlowRate) -> Option<Time> {
         if rate.0 == 0 {
             return (self.0 == 0).then_some(Time::ZERO);
         }
@@ -105,7 +105,7 @@ impl Weight {
     pub const WHOLE: Weight = Weight(1 << 20);
 
     /// The link carries nothing of the flow.
-    pub const NONE: Weight = Weight(0);
+    pub(crate) const NONE: Weight = Weight(0);
 
     /// Returns `parts` / `whole`, rounded to the nearest unit. The result is at least one unit, so
     /// that a flow never loads a link with nothing.
@@ -119,32 +119,32 @@ impl Weight {
 
     /// Converts to a fraction; 1.0 is the whole flow.
     #[must_use]
-    pub fn share(self) -> f64 {
+    pub(crate) fn share(self) -> f64 {
         f64::from(self.0) / f64::from(Weight::WHOLE.0)
     }
 
     /// Multiplies by `count`, the number of links in a bundle.
     #[must_use]
-    pub fn many(self, count: u32) -> Weight {
+    pub(crate) fn many(self, count: u32) -> Weight {
         Weight(self.0.saturating_mul(count))
     }
 
     /// Returns the part `other` within the part `self`.
     #[must_use]
-    pub fn times(self, other: Weight) -> Weight {
+    pub(crate) fn times(self, other: Weight) -> Weight {
         // The product of two values in 2⁻²⁰ is in 2⁻⁴⁰.
         Weight::of(u64::from(self.0) * u64::from(other.0), 1 << 40)
     }
 
     /// Adds another part of the same flow.
     #[must_use]
-    pub fn plus(self, other: Weight) -> Weight {
+    pub(crate) fn plus(self, other: Weight) -> Weight {
         Weight(self.0.saturating_add(other.0))
     }
 
     /// Returns the weight in units of 2⁻²⁰.
     #[must_use]
-    pub const fn units(self) -> u128 {
+    pub(crate) const fn units(self) -> u128 {
         self.0 as u128
     }
 }

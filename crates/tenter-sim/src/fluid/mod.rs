@@ -37,5 +37,6 @@ pub use among::Presence;
 pub use amounts::{Amount, FlowRate, Weight};
 pub use flow::{FlowId, FlowSpec};
 pub use fluid::Fluid;
-pub use links::{LinkId, RouteId};
+pub use links::LinkId;
+pub(crate) use links::RouteId;
 pub use queues::{Queues, Waiting};

@@ -204,12 +204,12 @@ impl Queues {
     }
 
     /// Extends the time for which the past can be queried.
-    pub fn remember(&mut self, memory: Time) {
+    pub(crate) fn remember(&mut self, memory: Time) {
         self.memory = self.memory.max(memory);
     }
 
     /// Sets the rate at which a link sends.
-    pub fn set_rate(&mut self, link: LinkId, rate: FlowRate) {
+    pub(crate) fn set_rate(&mut self, link: LinkId, rate: FlowRate) {
         let queue = self.with_room(link);
         let rate = Load::of_capacity(rate);
         if queue.rate != rate {
@@ -232,7 +232,7 @@ impl Queues {
     }
 
     /// Splits a bundle's queue evenly among its links.
-    pub fn divide(&mut self, together: LinkId, links: &[LinkId]) {
+    pub(crate) fn divide(&mut self, together: LinkId, links: &[LinkId]) {
         let Some(queue) = self.of(together) else {
             return;
         };
@@ -246,7 +246,7 @@ impl Queues {
     }
 
     /// Changes a flow's rate at `at`. The link carries `part` of the flow.
-    pub fn change(
+    pub(crate) fn change(
         &mut self,
         link: LinkId,
         part: Weight,
@@ -262,7 +262,7 @@ impl Queues {
     }
 
     /// Drops a link's changes that no query can reach any more at `now`.
-    pub fn pass(&mut self, link: LinkId, now: Instant) {
+    pub(crate) fn pass(&mut self, link: LinkId, now: Instant) {
         let asked = now.saturating_sub(self.memory);
         if let Some(queue) = self.of(link) {
             queue.forget(asked);
@@ -270,7 +270,7 @@ impl Queues {
     }
 
     /// Returns a link's backlog just before `at`.
-    pub fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
+    pub(crate) fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
         let Some(queue) = self.of(link) else {
             return Waiting::default();
         };
@@ -287,7 +287,7 @@ impl Queues {
     }
 
     /// Returns the arrival rate just before `at`, divided by the service rate.
-    pub fn load(&mut self, link: LinkId, at: Instant) -> f64 {
+    pub(crate) fn load(&mut self, link: LinkId, at: Instant) -> f64 {
         self.of(link).map_or(0.0, |queue| {
             queue.before(at).load as f64 / queue.rate.0.max(1) as f64
         })

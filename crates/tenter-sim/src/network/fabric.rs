@@ -223,7 +223,7 @@ impl<W: Watcher> Fabric<W> {
     }
 
     /// Returns the graph with the circuits that are set now.
-    pub fn topology(&self) -> &Topology {
+    pub(crate) fn topology(&self) -> &Topology {
         &self.topology
     }
 

@@ -118,7 +118,7 @@ impl Host {
     }
 
     /// Returns the host's NIC, with its ranks' queue pairs.
-    pub fn nic(&self) -> &Nic {
+    pub(crate) fn nic(&self) -> &Nic {
         &self.nic
     }
 

@@ -268,7 +268,7 @@ impl JobProgress {
     }
 
     /// Returns how many transfers in the job's collective have not arrived.
-    pub fn missing(&self, job: JobId) -> u64 {
+    pub(crate) fn missing(&self, job: JobId) -> u64 {
         self.jobs[job].missing.load(Ordering::Acquire)
     }
 

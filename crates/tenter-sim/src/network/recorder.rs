@@ -16,7 +16,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Makes the recorder that a plan asks for; `None` if it asks for none.
-    pub fn of(plan: &Plan) -> Option<Recorder> {
+    pub(crate) fn of(plan: &Plan) -> Option<Recorder> {
         let recorder = Recorder {
             queues: plan.queue_changes.as_ref().map(QueueLog::new),
             capture: plan

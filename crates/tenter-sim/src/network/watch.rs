@@ -138,7 +138,7 @@ pub struct WatchLog {
 
 impl WatchLog {
     /// Makes a log for the first `limit` events at `target`.
-    pub fn new(target: WatchTarget, limit: usize) -> WatchLog {
+    pub(crate) fn new(target: WatchTarget, limit: usize) -> WatchLog {
         WatchLog {
             target,
             limit,

@@ -40,7 +40,7 @@ pub struct Delays<'p> {
 /// delays to and from the same spines. Most fabrics have one kind, so computations for pairs of
 /// kinds do not grow with the square of the leaf count.
 #[derive(Debug, Default)]
-pub struct LeafKinds {
+pub(crate) struct LeafKinds {
     /// Each leaf's kind, as an index into `ways`.
     of_leaf: Vec<u32>,
     /// Each kind's paths, in the order of the spines.
@@ -59,7 +59,7 @@ struct SpineWay {
 impl LeafKinds {
     /// Returns a message's time from `leaf` to each leaf, in ps: that of a cell's head on the
     /// fastest path. `None` for the leaf itself, and for leaves without a common spine.
-    pub fn times_from(&self, leaf: usize) -> Vec<Option<u64>> {
+    pub(crate) fn times_from(&self, leaf: usize) -> Vec<Option<u64>> {
         let from = &self.ways[self.of_leaf[leaf] as usize];
         let to_kinds: Vec<Option<u64>> = self.ways.iter().map(|to| fastest(from, to)).collect();
         let kinds = self.of_leaf.iter().enumerate();
@@ -68,7 +68,7 @@ impl LeafKinds {
     }
 
     /// Returns the shortest and the longest time that a message takes between two leaves, in ps.
-    pub fn bounds(&self) -> Option<(u64, u64)> {
+    pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
         let mut leaves = vec![0_u32; self.ways.len()];
         for &kind in &self.of_leaf {
             leaves[kind as usize] += 1;
@@ -101,14 +101,14 @@ fn fastest(from: &[SpineWay], to: &[SpineWay]) -> Option<u64> {
 
 impl Delays<'_> {
     /// Returns the link that starts at port `end`.
-    pub fn link(&self, end: CableEnd) -> Link {
+    pub(crate) fn link(&self, end: CableEnd) -> Link {
         let delay = self.topology.cable(end.node, end.port).delay;
         let peer = self.topology.neighbour(end.node, end.port).node;
         self.link_to(end, peer, delay)
     }
 
     /// Returns the link that starts at port `from`, if it led to `peer` over a cable with `delay`.
-    pub fn link_to(&self, from: CableEnd, peer: NodeId, delay: Time) -> Link {
+    pub(crate) fn link_to(&self, from: CableEnd, peer: NodeId, delay: Time) -> Link {
         let leave = if self.topology.is_host(from.node) {
             self.nic.transmit_latency
         } else {
@@ -130,7 +130,7 @@ impl Delays<'_> {
 
     /// Returns all links that may start at a port: the present one, and one for each circuit that
     /// an optical switch can set there.
-    pub fn possible_links(&self, from: CableEnd) -> impl Iterator<Item = Link> + '_ {
+    pub(crate) fn possible_links(&self, from: CableEnd) -> impl Iterator<Item = Link> + '_ {
         let possible = self.topology.optics.possible(from);
         let circuits = possible.map(move |(peer, delay)| self.link_to(from, peer.node, delay));
         std::iter::once(self.link(from)).chain(circuits)
@@ -138,12 +138,12 @@ impl Delays<'_> {
 
     /// Returns true if frames at `rate` arrive at `peer` whole, as at hosts and store-and-forward
     /// switches.
-    pub fn arrives_whole_at(&self, peer: NodeId, rate: Rate) -> bool {
+    pub(crate) fn arrives_whole_at(&self, peer: NodeId, rate: Rate) -> bool {
         self.topology.is_host(peer) || self.switches.take_whole(self.topology, peer, rate)
     }
 
     /// Returns the time per byte at a port of `node` with line rate `rate`, by the node's clock.
-    pub fn serialisation(&self, node: NodeId, rate: Rate) -> SerialisationTime {
+    pub(crate) fn serialisation(&self, node: NodeId, rate: Rate) -> SerialisationTime {
         rate.serialisation(self.clock_offset_ppm(node))
     }
 
@@ -163,7 +163,7 @@ impl Delays<'_> {
 
     /// Returns the time from the end of a pause frame or flow-control packet that is sent through
     /// `from` to its effect at the other end; `delay` is the cable's.
-    pub fn effect(&self, from: CableEnd, delay: Time) -> Time {
+    pub(crate) fn effect(&self, from: CableEnd, delay: Time) -> Time {
         let pause = || {
             let rate = self.topology.cable(from.node, from.port).rate;
             let to = self.topology.neighbour(from.node, from.port).node;
@@ -180,7 +180,7 @@ impl Delays<'_> {
 
     /// Returns true if any node may send control frames or flow-control packets. `signals` is true
     /// if switches send congestion signals.
-    pub fn may_send_control(&self, signals: bool) -> bool {
+    pub(crate) fn may_send_control(&self, signals: bool) -> bool {
         let lossless = self.switches.any_class(|class| class.lossless.is_some());
         let nic = self.nic.receive_buffer.as_ref();
         let notices = self.switches.usual.load_balancing.sends_notices();
@@ -193,7 +193,7 @@ impl Delays<'_> {
     }
 
     /// Groups the leaves of a scheduled fabric into kinds.
-    pub fn leaf_kinds(&self, leaves: &[NodeId]) -> LeafKinds {
+    pub(crate) fn leaf_kinds(&self, leaves: &[NodeId]) -> LeafKinds {
         let mut kinds = LeafKinds::default();
         // Only looked up, never iterated.
         let mut known: HashMap<Vec<SpineWay>, u32> = HashMap::new();

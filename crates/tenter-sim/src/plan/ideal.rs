@@ -47,7 +47,7 @@ impl<'a> Ideal<'a> {
 
     /// Computes the latency for a collective whose size is not in the job's sequence, because it is
     /// drawn.
-    pub fn look_at(&mut self, routing: &Routing, run: &CollectiveRun) {
+    pub(crate) fn look_at(&mut self, routing: &Routing, run: &CollectiveRun) {
         let frame = self.least_frame(run);
         if self.latencies.iter().any(|known| known.0 == frame) {
             return;

@@ -30,7 +30,7 @@ pub struct Others<'p> {
 
 impl Lookahead {
     /// Evaluates the bounds for a fabric.
-    pub fn of(delays: &Delays<'_>, others: &Others<'_>) -> Lookahead {
+    pub(crate) fn of(delays: &Delays<'_>, others: &Others<'_>) -> Lookahead {
         let leaves = || delays.leaf_kinds(&delays.topology.leaves());
         // Only leaves of a scheduled fabric send each other messages, so others are not grouped.
         let between = others.scheduled.and_then(|_| leaves().bounds());

@@ -30,7 +30,8 @@ pub use bounds::{CENTRAL_BELOW, SIMULATED_MAX, WINDOW_MAX};
 pub use circuits::{
     CircuitChange, CircuitPlan, OnChange, SteeringController, SteeringDemand, SteeringPlan,
 };
-pub use delays::{Delays, LeafKinds, Link};
+pub(crate) use delays::LeafKinds;
+pub use delays::{Delays, Link};
 pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use fidelity::{AskedFidelity, Fidelity, PacketBudget};

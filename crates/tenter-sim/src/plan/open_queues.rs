@@ -11,7 +11,7 @@ impl Plan {
     }
 
     /// Returns true if jobs use several traffic classes.
-    pub fn has_several_classes(&self) -> bool {
+    pub(crate) fn has_several_classes(&self) -> bool {
         let mut pairs = self.jobs.windows(2);
         pairs.any(|pair| pair[0].class != pair[1].class)
     }

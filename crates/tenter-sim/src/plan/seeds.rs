@@ -11,14 +11,3 @@ pub struct Seeds {
     /// volumes of applications, spread of computing times, skew of starts.
     pub arrivals: u64,
 }
-
-impl Seeds {
-    /// Sets all seeds to the same value.
-    pub fn of(seed: u64) -> Seeds {
-        Seeds {
-            placement: seed,
-            hashing: seed,
-            arrivals: seed,
-        }
-    }
-}

@@ -179,15 +179,6 @@ impl RealHost {
         &self.ways
     }
 
-    /// Returns true if the host has ranks of the job.
-    pub fn has_ranks_of(&self, job: JobId) -> bool {
-        let context = self.fabric.context();
-        context
-            .ranks_on(self.host)
-            .iter()
-            .any(|here| here.job == job)
-    }
-
     /// Prepares for a job's next collective, once the previous one has ended: packets that arrive
     /// from now on belong to it.
     ///

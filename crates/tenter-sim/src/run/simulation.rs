@@ -84,7 +84,7 @@ impl Simulation<WindowedDriver<Recorder>> {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn recording(
+    pub(crate) fn recording(
         plan: &Plan,
         options: Options,
         recorder: &Recorder,
@@ -102,7 +102,7 @@ impl Simulation<WindowedDriver<WatchLog>> {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn watched(
+    pub(crate) fn watched(
         plan: &Plan,
         options: Options,
         target: impl Fn(&Context) -> WatchTarget,
@@ -224,7 +224,7 @@ impl Simulation<FlowDriver> {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn of_flows(plan: &Plan) -> Result<Self, SimulationError> {
+    pub(crate) fn of_flows(plan: &Plan) -> Result<Self, SimulationError> {
         let driver = FlowDriver::new(plan)?;
         let mut simulation = Simulation::with_driver(driver, plan, 1);
         simulation

@@ -19,7 +19,7 @@ pub enum Factor {
 
 impl Factor {
     /// Returns the factor for `ranks` ranks, at least 1.
-    pub fn of(self, ranks: u32) -> f64 {
+    pub(crate) fn of(self, ranks: u32) -> f64 {
         let all_but_own = f64::from(ranks - 1) / f64::from(ranks);
         match self {
             Factor::One => 1.0,

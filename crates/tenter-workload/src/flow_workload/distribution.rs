@@ -67,7 +67,7 @@ impl Point {
 
 impl SizeDistribution {
     /// Makes the distribution in which every flow has this size in bytes.
-    pub fn fixed(size_bytes: u64) -> SizeDistribution {
+    pub(crate) fn fixed(size_bytes: u64) -> SizeDistribution {
         let up_to = u64::MAX;
         SizeDistribution {
             points: vec![Point { size_bytes, up_to }],

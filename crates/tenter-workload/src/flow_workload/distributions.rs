@@ -29,7 +29,7 @@ macro_rules! distribution {
 }
 
 /// All built-in distributions, in the order in which they are listed.
-pub const DISTRIBUTIONS: [NamedDistribution; 9] = [
+pub(crate) const DISTRIBUTIONS: [NamedDistribution; 9] = [
     distribution!("facebook-hadoop-homa", Steps, Some(127_796.6)),
     distribution!("facebook-hadoop-hpcc", Lines, None),
     distribution!("websearch-hpcc", Lines, None),

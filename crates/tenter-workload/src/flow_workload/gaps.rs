@@ -21,7 +21,7 @@ pub enum GapLaw {
 
 impl GapLaw {
     /// Draws the gap before arrival `number`. Any arrival can be drawn alone, in any order.
-    pub fn draw(self, mean: Time, draws: Draws, number: u64) -> Time {
+    pub(crate) fn draw(self, mean: Time, draws: Draws, number: u64) -> Time {
         let own = draws.of(number);
         let factor = match self {
             GapLaw::Exponential => -ln(unit(own.at(0))),

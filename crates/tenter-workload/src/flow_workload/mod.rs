@@ -7,7 +7,7 @@ mod receivers;
 mod schedule;
 
 pub use distribution::{Between, DistributionError, Point, SizeDistribution};
-pub use distributions::{DISTRIBUTIONS, NamedDistribution};
+pub(crate) use distributions::{DISTRIBUTIONS, NamedDistribution};
 pub use gaps::GapLaw;
 pub use receivers::{Receivers, Weights};
 pub use schedule::{Arrivals, FlowSchedule, FlowWay, FlowWorkload, Sender};

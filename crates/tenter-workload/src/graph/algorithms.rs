@@ -67,7 +67,7 @@ const BARRIER_BYTES: u64 = 4;
 /// As with MSCCL, an algorithm from a file serves groups with its rank count, and the sizes for
 /// which the file is meant; all other cases fall back to the default algorithm.
 #[derive(Clone, Debug, PartialEq)]
-pub enum AlgorithmChoice {
+pub(crate) enum AlgorithmChoice {
     /// A built-in algorithm's name, such as `ring`.
     Named(String),
     /// Algorithms from a file, each for a size range.

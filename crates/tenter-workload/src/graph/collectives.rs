@@ -201,7 +201,7 @@ impl Collectives {
 }
 
 /// Function that returns the site for a group's ranks and a collective.
-pub type SiteOf<'s> = dyn Fn(&[u32], &CollectiveKind) -> Site + 's;
+pub(crate) type SiteOf<'s> = dyn Fn(&[u32], &CollectiveKind) -> Site + 's;
 
 /// Collectives fitted to their groups' hosts.
 pub(super) struct Fitted {

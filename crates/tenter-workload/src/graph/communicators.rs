@@ -111,7 +111,7 @@ impl<'a> Communicators<'a> {
     ///
     /// # Errors
     /// The errors of [`Collectives::add`].
-    pub fn add_own(
+    pub(crate) fn add_own(
         &mut self,
         collectives: &mut Collectives,
         rank: u32,

@@ -47,9 +47,9 @@ mod turn;
 mod volumes;
 mod ways;
 
-pub use algorithms::{AlgorithmChoice, Algorithms, CollectiveName};
+pub use algorithms::{Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
-pub use collectives::{Collectives, SiteOf};
+pub use collectives::Collectives;
 pub use communicators::{Communicator, Communicators};
 pub use error::{GraphError, Unmatched};
 pub use log::OperationLog;

@@ -102,7 +102,7 @@ impl Default for Timing {
 
 impl Timing {
     /// Scales a computing time from the graph by `compute_ppm`; saturates at the longest time.
-    pub fn computing(&self, time: Time) -> Time {
+    pub(crate) fn computing(&self, time: Time) -> Time {
         // The product of two 64-bit numbers needs 128 bits.
         let ps = u128::from(time.ps()) * u128::from(self.compute_ppm) / 1_000_000;
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))

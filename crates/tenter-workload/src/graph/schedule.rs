@@ -65,7 +65,7 @@ impl GraphSchedule {
     /// # Errors
     /// Collectives that cannot run with their ranks or size, and more transfers than can be
     /// numbered.
-    pub fn new(graph: Arc<Graph>, timing: Timing) -> Result<GraphSchedule, GraphError> {
+    pub(crate) fn new(graph: Arc<Graph>, timing: Timing) -> Result<GraphSchedule, GraphError> {
         let handshakes = timing
             .rendezvous
             .then(|| Handshakes::new(&graph, timing.eager_bytes));
@@ -94,7 +94,7 @@ impl GraphSchedule {
 
     /// Makes ranks attribute their time, and keep the times at which marked operations ran.
     #[must_use]
-    pub fn metered(self, marks: Marks) -> GraphSchedule {
+    pub(crate) fn metered(self, marks: Marks) -> GraphSchedule {
         let messages = 0..self.graph.messages();
         let posted_at = messages.map(|_| AtomicU64::new(u64::MAX)).collect();
         GraphSchedule {

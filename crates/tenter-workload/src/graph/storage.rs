@@ -151,7 +151,7 @@ impl Graph {
     }
 
     /// Counts the messages between different ranks.
-    pub fn messages(&self) -> u32 {
+    pub(crate) fn messages(&self) -> u32 {
         self.operations.messages().len() as u32
     }
 
@@ -228,7 +228,7 @@ impl Graph {
     }
 
     /// Returns the most message bytes that any rank sends, or receives.
-    pub fn busiest_bytes(&self) -> u64 {
+    pub(crate) fn busiest_bytes(&self) -> u64 {
         self.busiest_bytes
     }
 

@@ -107,7 +107,7 @@ impl QueuePairs {
     /// # Errors
     /// No queue pairs at all; a schedule over another rank count; more queue pairs than
     /// [`QUEUE_PAIRS_MAX`]; a table beyond the budget.
-    pub fn build(
+    pub(crate) fn build(
         ranks: u32,
         schedules: &[&dyn Schedule],
         scope: QueuePairScope,
@@ -154,12 +154,14 @@ impl QueuePairs {
     }
 
     /// Returns the number of ranks in the job.
-    pub fn ranks(&self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn ranks(&self) -> u32 {
         self.table.ranks()
     }
 
     /// Returns the number of queue pairs on each lane.
-    pub fn per_lane(&self) -> u16 {
+    #[cfg(test)]
+    pub(crate) fn per_lane(&self) -> u16 {
         self.per_lane
     }
 

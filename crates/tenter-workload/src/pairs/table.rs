@@ -21,6 +21,7 @@ pub(super) enum Table {
 }
 
 impl Table {
+    #[cfg(test)]
     pub(super) fn ranks(&self) -> u32 {
         match self {
             Table::Dense(dense) => dense.ranks,

@@ -16,7 +16,7 @@ pub struct CommunicationMatrix {
 
 impl CommunicationMatrix {
     /// Most entries in a matrix; they take 256 MiB.
-    pub const ENTRIES_MAX: usize = 1 << 24;
+    pub(crate) const ENTRIES_MAX: usize = 1 << 24;
 
     /// Builds a matrix from (source, destination, bytes) in any order. Bytes of the same pair are
     /// added up, and sends from a rank to itself are left out.
@@ -50,7 +50,8 @@ impl CommunicationMatrix {
 
     /// Adds up several matrices over equally many ranks; without any, returns a matrix over no
     /// ranks.
-    pub fn sum<'a>(matrices: impl IntoIterator<Item = &'a Self>) -> CommunicationMatrix {
+    #[cfg(test)]
+    pub(crate) fn sum<'a>(matrices: impl IntoIterator<Item = &'a Self>) -> CommunicationMatrix {
         let mut ranks = 0;
         let mut sends = Vec::new();
         for matrix in matrices {
@@ -61,17 +62,17 @@ impl CommunicationMatrix {
     }
 
     /// Returns the count of ranks, those without entries included.
-    pub fn ranks(&self) -> u32 {
+    pub(crate) fn ranks(&self) -> u32 {
         self.first.len() as u32 - 1
     }
 
     /// Returns the count of ordered pairs with an entry.
-    pub fn pairs(&self) -> usize {
+    pub(crate) fn pairs(&self) -> usize {
         self.entries.len()
     }
 
     /// Returns a sender's entries: destinations in ascending order, with their bytes.
-    pub fn row(&self, rank: u32) -> &[(u32, u64)] {
+    pub(crate) fn row(&self, rank: u32) -> &[(u32, u64)] {
         let [begin, end] = [0, 1].map(|next| self.first[rank as usize + next] as usize);
         &self.entries[begin..end]
     }
@@ -83,27 +84,30 @@ impl CommunicationMatrix {
     }
 
     /// Returns the bytes from one rank to another; 0 without an entry.
-    pub fn bytes(&self, src: u32, dst: u32) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self, src: u32, dst: u32) -> u64 {
         let row = self.row(src);
         let found = row.binary_search_by_key(&dst, |(dst, _)| *dst);
         found.map_or(0, |place| row[place].1)
     }
 
     /// Returns the sum over all entries, in bytes.
-    pub fn total(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn total(&self) -> u64 {
         let bytes = self.entries.iter().map(|(_, bytes)| *bytes);
         bytes.fold(0, u64::saturating_add)
     }
 
     /// Returns true if each pair sends equally much in both directions.
-    pub fn is_symmetric(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_symmetric(&self) -> bool {
         self.iter()
             .all(|(src, dst, bytes)| self.bytes(dst, src) == bytes)
     }
 
     /// Adds up the bytes between `groups` groups of ranks: entry `a · groups + b` is the sum from
     /// group a to group b, also for a = b.
-    pub fn between(&self, groups: u32, group_of: impl Fn(u32) -> u32) -> Vec<u64> {
+    pub(crate) fn between(&self, groups: u32, group_of: impl Fn(u32) -> u32) -> Vec<u64> {
         let mut between = vec![0_u64; groups as usize * groups as usize];
         for (src, dst, bytes) in self.iter() {
             let place = group_of(src) * groups + group_of(dst);

@@ -6,11 +6,11 @@ use super::{CommunicationMatrix, PatternError};
 
 /// A grid's sides in `N` dimensions; without sides the grid is as even as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sides<const N: usize>(Option<[u32; N]>);
+pub(crate) struct Sides<const N: usize>(Option<[u32; N]>);
 
 impl<const N: usize> Sides<N> {
     /// Wraps given sides, the slowest coordinate first.
-    pub fn of(sides: [u32; N]) -> Self {
+    pub(crate) fn of(sides: [u32; N]) -> Self {
         Sides(Some(sides))
     }
 }

@@ -38,7 +38,6 @@ pub use auto::Auto;
 pub use communication_matrix::CommunicationMatrix;
 pub use database_pod::DatabasePod;
 pub use error::PatternError;
-pub use grid::Sides;
 pub use gtc::Gtc;
 pub use matrix::Matrix;
 pub use milc::Milc;
@@ -87,7 +86,7 @@ impl PatternKind {
     }
 
     /// Returns the computing time that all ranks take before each step.
-    pub fn compute(&self) -> Time {
+    pub(crate) fn compute(&self) -> Time {
         match self {
             PatternKind::MiniDft(own) => own.compute,
             PatternKind::Milc(own) => own.compute,
@@ -129,7 +128,7 @@ impl PatternKind {
     ///
     /// # Errors
     /// A rank count that does not suit the pattern or its keys; more pairs than a matrix may have.
-    pub fn phases(
+    pub(crate) fn phases(
         &self,
         draws: Draws,
         ranks: u32,

@@ -118,11 +118,6 @@ impl PatternSchedule {
         &self.0.kind
     }
 
-    /// Returns the step number, from 0.
-    pub fn step(&self) -> u32 {
-        self.0.step
-    }
-
     /// Returns the number of phases in this step.
     pub fn phases(&self) -> usize {
         self.0.phases.len()

@@ -125,14 +125,14 @@ impl CollectiveSpec {
     }
 
     /// Counts the sizes without listing drawn ones.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         let one = self.size.is_some() || self.kind.own_size().is_some();
         let several = || self.sizes.as_ref().map(Sizes::count);
         one.then_some(1).or_else(several).unwrap_or(0)
     }
 
     /// Returns true if sizes are drawn anew for each run.
-    pub fn draws_sizes(&self) -> bool {
+    pub(crate) fn draws_sizes(&self) -> bool {
         self.drawn_from().is_some()
     }
 

@@ -18,7 +18,7 @@ pub const GAP_MIN: Time = Time::from_us(2);
 pub const JOBS_MAX: u32 = 10_000;
 
 /// Most collectives that one iteration runs.
-pub const SEQUENCE_MAX: u32 = 10_000;
+pub(crate) const SEQUENCE_MAX: u32 = 10_000;
 
 /// Most concurrent flows or queue pairs, more than any tester has.
 pub const SLOTS_MAX: u32 = 1 << 20;

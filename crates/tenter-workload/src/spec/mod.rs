@@ -29,7 +29,7 @@ pub use flow_files::{FlowReading, FlowTableSpec, HtsimSpec, Ns3Spec, Origin, Sta
 pub use flows::FlowSpec;
 pub use hosts::{HostList, HostRef, Ranks};
 pub use job::{JobClass, JobSpec, PlacementPolicy};
-pub use limits::{GAP_MIN, JOBS_MAX, SEQUENCE_MAX, SIMULATED_MAX, SLOTS_MAX};
+pub use limits::{GAP_MIN, JOBS_MAX, SIMULATED_MAX, SLOTS_MAX};
 pub use operations::{ComputeScale, GoalSpec, GraphSpec, OperationTiming};
 pub use pattern::PatternSpec;
 pub use recordings::{

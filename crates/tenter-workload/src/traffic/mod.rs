@@ -117,7 +117,7 @@ impl Traffic {
 
     /// Returns the ranks that run a collective together when `ranks` take part: the group size, if
     /// there are groups.
-    pub fn ranks_together(&self, ranks: u32) -> u32 {
+    pub(crate) fn ranks_together(&self, ranks: u32) -> u32 {
         match self {
             Traffic::Collective {
                 groups: Some(groups),

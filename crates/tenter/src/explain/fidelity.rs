@@ -21,7 +21,7 @@ pub struct FidelityClass {
 impl FidelityClass {
     /// Returns the class that a plan is in.
     #[must_use]
-    pub fn of(plan: &Plan) -> FidelityClass {
+    pub(crate) fn of(plan: &Plan) -> FidelityClass {
         FidelityClass {
             fabric: fabric(plan),
             load: load(plan).to_owned(),
@@ -225,7 +225,7 @@ pub fn fidelity_csv(rows: &[FidelityRow]) -> String {
 }
 
 /// Known errors, as comma-separated values.
-pub const KNOWN: &str = include_str!("fidelity.csv");
+pub(crate) const KNOWN: &str = include_str!("fidelity.csv");
 
 /// Known flow-level error for a plan's class.
 #[derive(Clone, Debug, PartialEq)]

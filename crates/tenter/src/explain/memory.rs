@@ -41,7 +41,7 @@ pub struct MemoryParts {
 
 impl MemoryParts {
     /// Returns the sum over all parts.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         let parts = [
             self.fabric_bytes,
             self.queue_pairs_bytes,

@@ -33,7 +33,7 @@ impl UnloadedTimes {
     ///
     /// # Errors
     /// Hosts that cannot reach each other, or routes beyond the budget.
-    pub fn new(plan: Plan, budget: &Budget) -> Result<UnloadedTimes, ExplainError> {
+    pub(crate) fn new(plan: Plan, budget: &Budget) -> Result<UnloadedTimes, ExplainError> {
         let routing = Routing::build(&plan.topology, budget)?;
         Ok(UnloadedTimes { plan, routing })
     }
@@ -42,7 +42,7 @@ impl UnloadedTimes {
     /// by node number. `None` for requests that no network carries: from a NIC to itself, within a
     /// scale-up domain, or between NICs without a path. Beyond 4 MiB, time grows with `bytes` as it
     /// does from 2 to 4 MiB.
-    pub fn of(&self, from: u32, to: u32, bytes: u64) -> Option<Time> {
+    pub(crate) fn of(&self, from: u32, to: u32, bytes: u64) -> Option<Time> {
         let topology = &self.plan.topology;
         let is_host = |node: u32| node < topology.hosts as u32;
         if from == to || !is_host(from) || !is_host(to) {

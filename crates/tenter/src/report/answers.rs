@@ -11,7 +11,7 @@ use crate::report::own_file::{has_own, read_own_text};
 pub const ANSWERS_FILE: &str = "studies.json";
 
 /// Answer file in a sweep's folder.
-pub const SWEEP_FILE: &str = "sweep.json";
+pub(crate) const SWEEP_FILE: &str = "sweep.json";
 
 /// Reads the answers in the output folder of studies or of a sweep; `None` if it has none.
 ///

@@ -56,7 +56,7 @@ impl Link {
     }
 
     /// Returns all time that the chunk waited or lost.
-    pub fn loss(&self) -> f64 {
+    pub(crate) fn loss(&self) -> f64 {
         self.rank_wait + self.nic_wait + self.held_by_rate() + self.excess()
     }
 }
@@ -88,7 +88,7 @@ pub struct Known<'a> {
 impl Chain {
     /// Follows one iteration's chunks backwards from the last to arrive. The iteration started at
     /// `start` ns.
-    pub fn of(chunks: &[Chunk], start: f64, known: Known<'_>) -> Chain {
+    pub(crate) fn of(chunks: &[Chunk], start: f64, known: Known<'_>) -> Chain {
         let Some(last) = (0..chunks.len()).max_by(|&a, &b| {
             let order = chunks[a].received.total_cmp(&chunks[b].received);
             // Of chunks that arrive together, the first in the table.
@@ -153,7 +153,7 @@ impl Chain {
     }
 
     /// True if any chunk was held by its rate.
-    pub fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.links.iter().any(|link| link.held_by_rate() > 0.0)
     }
 

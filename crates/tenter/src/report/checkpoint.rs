@@ -28,7 +28,7 @@ impl<R: Row + Clone> ParquetTable<R> {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn checkpoint(&mut self) -> Result<(), TrialError> {
+    pub(crate) fn checkpoint(&mut self) -> Result<(), TrialError> {
         let path = self.path().to_owned();
         let Some(writer) = self.write_all_waiting()? else {
             return Ok(());
@@ -58,7 +58,7 @@ fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetErr
 ///
 /// # Errors
 /// If the folder is in use, or a file cannot be written.
-pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
+pub(crate) fn recover_tables(folder: &Path) -> Result<(), TrialError> {
     let _lock = take_folder(folder)?;
     // A table that has its own footer was finished before the kill; its checkpoint is obsolete.
     let is_whole = [

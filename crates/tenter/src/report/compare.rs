@@ -74,7 +74,7 @@ type Key = (String, Within);
 
 /// Rows that are compared with each other, each with its trial's index. A trial has at most one row
 /// in a group.
-pub type ComparisonGroup = Vec<(usize, ComparisonRow)>;
+pub(crate) type ComparisonGroup = Vec<(usize, ComparisonRow)>;
 
 /// Returns all groups' rows, one group after the other.
 pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {

@@ -15,7 +15,7 @@ use crate::report::whole_file::partial;
 
 /// A table with any columns, each of which may lack values.
 #[derive(Clone, Debug)]
-pub struct FreeTable {
+pub(crate) struct FreeTable {
     name: String,
     columns: Vec<FreeColumn>,
     notes: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub struct FreeTable {
 
 /// A column in a [`FreeTable`].
 #[derive(Clone, Debug)]
-pub struct FreeColumn {
+pub(crate) struct FreeColumn {
     name: String,
     kind: Kind,
     unit: String,
@@ -39,7 +39,7 @@ enum OwnCell {
 
 impl FreeColumn {
     /// Makes a column without values. `unit` is empty if it has none.
-    pub fn new(name: impl Into<String>, kind: Kind, unit: impl Into<String>) -> FreeColumn {
+    pub(crate) fn new(name: impl Into<String>, kind: Kind, unit: impl Into<String>) -> FreeColumn {
         FreeColumn {
             name: name.into(),
             kind,
@@ -60,7 +60,7 @@ impl OwnCell {
 
 impl FreeTable {
     /// Makes a table without rows. A column with an earlier one's name gets a numeric suffix.
-    pub fn new(name: &str, columns: Vec<FreeColumn>) -> FreeTable {
+    pub(crate) fn new(name: &str, columns: Vec<FreeColumn>) -> FreeTable {
         let mut table = FreeTable {
             name: name.to_owned(),
             columns: Vec::new(),
@@ -80,7 +80,7 @@ impl FreeTable {
     }
 
     /// Appends a row with a cell for each column.
-    pub fn push(&mut self, cells: &[Cell<'_>]) {
+    pub(crate) fn push(&mut self, cells: &[Cell<'_>]) {
         debug_assert_eq!(cells.len(), self.columns.len(), "a row has all columns");
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             let own = match *cell {
@@ -101,7 +101,7 @@ impl FreeTable {
     }
 
     /// Adds a note to the file's metadata.
-    pub fn note(&mut self, key: &str, value: &str) {
+    pub(crate) fn note(&mut self, key: &str, value: &str) {
         self.notes.push((key.to_owned(), value.to_owned()));
     }
 
@@ -110,7 +110,7 @@ impl FreeTable {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), TrialError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), TrialError> {
         // The file is renamed when it is complete, so a reader never sees half a table.
         let partial = partial(path);
         self.write_to(&partial)

@@ -74,7 +74,7 @@ pub struct Machine {
 
 impl Manifest {
     /// Makes the manifest for a trial that starts now.
-    pub fn begin(run: RunIdentity) -> Manifest {
+    pub(crate) fn begin(run: RunIdentity) -> Manifest {
         Manifest {
             tenter_version: env!("CARGO_PKG_VERSION").to_owned(),
             run,
@@ -93,7 +93,7 @@ impl Manifest {
 
 impl Machine {
     /// Describes the machine that this program runs on.
-    pub fn this() -> Machine {
+    pub(crate) fn this() -> Machine {
         Machine {
             os: std::env::consts::OS.to_owned(),
             architecture: std::env::consts::ARCH.to_owned(),

@@ -24,13 +24,13 @@ const ROW_GROUP_ROWS: usize = 65_536;
 const CELLS: usize = 4_096;
 
 /// Metadata key for the program version that wrote a file.
-pub const VERSION_NOTE: &str = "tenter.version";
+pub(crate) const VERSION_NOTE: &str = "tenter.version";
 /// Metadata key for a trial's seed, or for several trials' seeds, separated by commas.
-pub const SEED_NOTE: &str = "tenter.seed";
+pub(crate) const SEED_NOTE: &str = "tenter.seed";
 /// Metadata key for a trial's digest, several trials' digests in seed order, or a sweep's digest.
-pub const DIGEST_NOTE: &str = "tenter.digest";
+pub(crate) const DIGEST_NOTE: &str = "tenter.digest";
 /// Metadata key prefix for a column's unit; the column name follows.
-pub const UNIT_NOTE: &str = "tenter.unit.";
+pub(crate) const UNIT_NOTE: &str = "tenter.unit.";
 
 /// Writes rows of one type to a Parquet file.
 ///
@@ -61,7 +61,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     ///
     /// # Errors
     /// If the file's first bytes cannot be written.
-    pub fn to_writer(writer: W, path: &Path, names: Arc<Names>) -> Result<Self, TrialError> {
+    pub(crate) fn to_writer(writer: W, path: &Path, names: Arc<Names>) -> Result<Self, TrialError> {
         let columns = R::COLUMNS.iter();
         let properties = properties(columns.map(|column| (column.name, column.kind)));
         let columns = R::COLUMNS.iter();
@@ -103,7 +103,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
     }
 
     /// Adds a note to the file's metadata, such as [`SEED_NOTE`].
-    pub fn note(&mut self, key: &str, value: &str) {
+    pub(crate) fn note(&mut self, key: &str, value: &str) {
         if let Some(writer) = &mut self.writer {
             writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
         }

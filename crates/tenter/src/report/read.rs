@@ -35,7 +35,7 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
 /// program as `run`. Otherwise, or if the folder cannot be read, returns `None`.
 ///
 /// `has_beside` compares the files and may be slow, so it is called only if all else is the same.
-pub fn finished_trial(
+pub(crate) fn finished_trial(
     folder: &Path,
     config: &str,
     has_beside: impl FnOnce() -> bool,

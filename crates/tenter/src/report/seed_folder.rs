@@ -10,7 +10,7 @@ use crate::report::trial_files::{has_manifest, is_just_made, own_files};
 use crate::report::whole_file::remove;
 
 /// Returns the folder for one seed's trial within `folder`.
-pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
+pub(crate) fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
     folder.join(format!("seed-{seed}"))
 }
 
@@ -32,7 +32,7 @@ pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
 ///
 /// # Errors
 /// If a file cannot be removed.
-pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), TrialError> {
+pub(crate) fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), TrialError> {
     remove(&folder.join(SEEDS_FILE))?;
     for name in names(folder)? {
         let trial = folder.join(&name);

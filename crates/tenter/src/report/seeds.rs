@@ -18,11 +18,11 @@ use crate::report::time_unit::TimeUnit;
 use crate::report::{ParquetTable, TrialError};
 
 /// Table file, in the folder that holds the trial folders.
-pub const SEEDS_FILE: &str = "seeds.parquet";
+pub(crate) const SEEDS_FILE: &str = "seeds.parquet";
 
 /// Returns a row for each measured job, and one for each collective and size in it, in scenario
 /// order. A job or collective that no trial completed has none.
-pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
+pub(crate) fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     let Some(first) = trials.first() else {
         return Vec::new();
     };
@@ -171,7 +171,7 @@ fn with_bandwidth(
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write_seed_rows(
+pub(crate) fn write_seed_rows(
     folder: &Path,
     rows: &[SeedRow],
     trials: &[(u64, &str)],

@@ -78,7 +78,7 @@ impl TrialReport<'_> {
     ///
     /// # Errors
     /// Those from `out`; a `String` has none.
-    pub fn write(&self, format: Format, out: &mut impl fmt::Write) -> fmt::Result {
+    pub(crate) fn write(&self, format: Format, out: &mut impl fmt::Write) -> fmt::Result {
         match format {
             Format::Table => self.write_table(out),
             Format::Json => {

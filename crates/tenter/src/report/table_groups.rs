@@ -43,7 +43,7 @@ impl TableGroups {
     ///
     /// # Errors
     /// If the file is missing or damaged, or lacks a column of the row.
-    pub fn open<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
+    pub(crate) fn open<R: Table>(folder: &Path) -> Result<TableGroups, TrialError> {
         let is_in_summary = match R::KEPT {
             Kept::InSummary => true,
             Kept::IfAny => !has_own(&table_file::<R>(folder)),
@@ -73,7 +73,7 @@ impl TableGroups {
     }
 
     /// Returns the least and greatest number in a group's column, if the file has statistics.
-    pub fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
         match &self.0 {
             Source::File(groups) => groups.range(group, column),
             Source::Summary(_) => None,

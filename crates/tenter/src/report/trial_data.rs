@@ -140,7 +140,7 @@ impl TrialData {
     ///
     /// # Errors
     /// If the file is damaged.
-    pub fn with_operations(mut self) -> Result<TrialData, TrialError> {
+    pub(crate) fn with_operations(mut self) -> Result<TrialData, TrialError> {
         self.operations = read_operations(&self.path)?;
         Ok(self)
     }

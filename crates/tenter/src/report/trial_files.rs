@@ -15,7 +15,7 @@ pub const MANIFEST_FILE: &str = "manifest.json";
 /// The manifest's name while it is being written.
 const PARTIAL_MANIFEST: &str = "manifest.json.partial";
 /// File with the captured frames.
-pub const CAPTURE_FILE: &str = "capture.pcapng";
+pub(crate) const CAPTURE_FILE: &str = "capture.pcapng";
 /// File with the trace for Perfetto.
 pub const TRACE_FILE: &str = "trace.json";
 

@@ -128,7 +128,7 @@ impl TrialFolder {
     }
 
     /// Returns the path to the folder.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -153,7 +153,7 @@ impl TrialFolder {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn checkpoint(&mut self) -> Result<(), TrialError> {
+    pub(crate) fn checkpoint(&mut self) -> Result<(), TrialError> {
         self.flows.checkpoint()?;
         self.samples.checkpoint()
     }
@@ -276,7 +276,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
 ///
 /// # Errors
 /// If the folder is in use or holds no trial, or a file cannot be removed.
-pub fn remove_trial(folder: &Path) -> Result<(), TrialError> {
+pub(crate) fn remove_trial(folder: &Path) -> Result<(), TrialError> {
     let _lock = take_folder(folder)?;
     if !is_just_made(folder) {
         clear(folder)?;

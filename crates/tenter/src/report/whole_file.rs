@@ -75,7 +75,7 @@ impl<R: BufRead> Write for Same<R> {
 ///
 /// # Errors
 /// If the file cannot be written. An older one then stays as it was.
-pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
+pub(crate) fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
     replace(path, &partial(path), |file| file.write_all(text.as_bytes()))
 }
 

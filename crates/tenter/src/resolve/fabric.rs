@@ -44,7 +44,7 @@ component! {
 
 impl Fabric {
     /// Creates a fabric with this topology; all other keys have their defaults.
-    pub fn new(topology: impl Into<TopologySpec>) -> Fabric {
+    pub(crate) fn new(topology: impl Into<TopologySpec>) -> Fabric {
         Fabric {
             topology: topology.into(),
             switching: Switching::OutputQueued,

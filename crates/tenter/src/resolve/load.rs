@@ -68,7 +68,7 @@ pub struct Loaded {
 impl Loaded {
     /// Returns the files that [`effective`](Loaded::effective) names: long lists and operation
     /// graphs.
-    pub fn files_beside(&self) -> impl Iterator<Item = FileBeside<'_>> {
+    pub(crate) fn files_beside(&self) -> impl Iterator<Item = FileBeside<'_>> {
         let lists = self.lists.iter().map(|(name, bytes)| FileBeside {
             name,
             holds: Holds::Bytes(bytes),
@@ -81,7 +81,7 @@ impl Loaded {
     }
 
     /// Returns the memory that these files take, in bytes; graphs are about as long when written.
-    pub fn bytes_beside(&self) -> u64 {
+    pub(crate) fn bytes_beside(&self) -> u64 {
         let lists = self.lists.iter().map(|(_, bytes)| bytes.len() as u64);
         let graphs = self.graphs.iter().map(|(_, graph)| graph.size_bytes());
         lists.chain(graphs).sum()
@@ -98,7 +98,7 @@ impl Loaded {
 
 /// A file that an effective configuration names.
 #[derive(Clone, Copy, Debug)]
-pub struct FileBeside<'l> {
+pub(crate) struct FileBeside<'l> {
     /// File name; the file must be in the configuration's folder.
     pub name: &'l str,
     holds: Holds<'l>,
@@ -115,7 +115,7 @@ impl FileBeside<'_> {
     ///
     /// # Errors
     /// The writer's error.
-    pub fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+    pub(crate) fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
         match self.holds {
             Holds::Bytes(bytes) => to.write_all(bytes),
             Holds::Graph(graph) => graph_file::write_to(graph, to),

@@ -92,10 +92,10 @@ mod ultra_ethernet;
 pub use document::{read_document, read_workload};
 pub use files::{Files, MAX_SOURCE_BYTES};
 pub use load::{
-    FileBeside, Format, Input, Loaded, Overlay, WrittenPaths, load, load_beside, load_overlaid,
-    load_typed, load_without, text_of, written_paths,
+    Format, Input, Loaded, Overlay, WrittenPaths, load, load_beside, load_overlaid, load_typed,
+    load_without, text_of, written_paths,
 };
-pub use operations::{OperationsError, read_operations};
+pub(crate) use operations::read_operations;
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

@@ -15,7 +15,7 @@ use crate::resolve::files::Files;
 
 /// An error in a graph's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationsError {
+pub(crate) struct OperationsError {
     /// The fault, and its place.
     pub what: String,
     /// Advice on what to change.
@@ -43,7 +43,7 @@ impl OperationsError {
 ///
 /// # Errors
 /// A file that cannot be read, or the first error in it.
-pub fn read_operations(
+pub(crate) fn read_operations(
     kind: &WorkloadKind,
     files: &Files<'_>,
     budget: &Budget,

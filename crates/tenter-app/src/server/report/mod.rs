@@ -64,7 +64,10 @@ pub(crate) fn report_of(trials: Vec<NamedTrial>) -> Result<String, Error> {
 ///
 /// # Errors
 /// If the answers cannot be made because threads or memory are missing.
-pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Result<Report, Error> {
+pub(crate) fn report_of_trials(
+    trials: Vec<NamedTrial>,
+    beside: Option<&Beside>,
+) -> Result<Report, Error> {
     let views: Views = serde_json::from_str(include_str!("report.gen.json"))
         .map_err(|error| Error::Internal(error.to_string()))?;
     let is_measured = |trial: &NamedTrial| trial.data.summary.engine.engine == EngineKind::Lab;
@@ -111,7 +114,7 @@ pub fn report_of_trials(trials: Vec<NamedTrial>, beside: Option<&Beside>) -> Res
 
 /// Writes the report on `records`: sweeps, or seed folders. `paired` has their comparison if there
 /// are several; `answers` has their rows, published ones among them, in the same order.
-pub fn report_of_sweeps(
+pub(crate) fn report_of_sweeps(
     records: &[NamedRecord],
     paired: &[PairedRow],
     answers: &[Option<StudyAnswer>],
@@ -153,7 +156,7 @@ pub fn report_of_sweeps(
 
 /// Writes the report on the studies in `answers`; `drawings` has what each study's trials recorded,
 /// in the same order.
-pub fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> Report {
+pub(crate) fn report_of_studies(answers: &Answers, drawings: &[Vec<Drawn>]) -> Report {
     let studies = answers.studies.as_slice();
     let (title, home) = match studies {
         [one] => (

@@ -29,7 +29,7 @@ const SIZES: RangeInclusive<Bytes> = Bytes::new(0)..=Bytes::new(1 << 40);
 const DELTA_MAX: u8 = 14;
 
 /// Class of notices to hosts: above all others, with a strict queue to itself.
-pub const HOST_NOTICE_CLASS: u8 = 7;
+pub(crate) const HOST_NOTICE_CLASS: u8 = 7;
 
 /// Part of the fabric that moves a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::collective::limits::{CHUNKS, COUNTS};
 
 /// Number format in which a token's values are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenPrecision {
+pub(crate) enum TokenPrecision {
     /// 16-bit brain floating point, 2 bytes a value.
     Bf16,
     /// 8-bit floating point, 1 byte a value, with a 4-byte scale for every 128 values.
@@ -29,7 +29,7 @@ choice!(TokenPrecision {
 
 impl TokenPrecision {
     /// Returns the bytes of `width` values with their scales; a block that has begun has a scale.
-    pub const fn bytes(self, width: u64) -> u64 {
+    pub(crate) const fn bytes(self, width: u64) -> u64 {
         match self {
             TokenPrecision::Bf16 => 2 * width,
             TokenPrecision::Fp8 => width + 4 * width.div_ceil(128),

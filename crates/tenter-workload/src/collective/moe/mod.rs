@@ -18,7 +18,8 @@ mod tests;
 mod two_stage;
 
 pub use kernels::ExpertKernels;
-pub use keys::{ExpertKeys, NormalKeys, TokenPrecision};
+pub use keys::ExpertKeys;
+pub(crate) use keys::{NormalKeys, TokenPrecision};
 pub(super) use plan::{MORE_OF_A_WAY, Plan, member, moe_member};
 
 /// Direction in which tokens cross between ranks and experts.

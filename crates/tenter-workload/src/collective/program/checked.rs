@@ -68,7 +68,7 @@ impl Program {
     }
 
     /// Returns the collective that the algorithm carries out.
-    pub fn collective(&self) -> ProgramCollective {
+    pub(crate) fn collective(&self) -> ProgramCollective {
         self.parts.collective
     }
 
@@ -78,7 +78,7 @@ impl Program {
     }
 
     /// Returns the sizes in bytes for which it is meant.
-    pub fn sizes(&self) -> &RangeInclusive<u64> {
+    pub(crate) fn sizes(&self) -> &RangeInclusive<u64> {
         &self.parts.sizes
     }
 

@@ -168,12 +168,12 @@ impl AlgorithmFiles {
     }
 
     /// Returns the algorithms in the order in which they are tried.
-    pub fn list(&self) -> impl Iterator<Item = &Arc<Program>> {
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Arc<Program>> {
         self.programs.iter().flat_map(|of| &of.0)
     }
 
     /// Returns the collective that all algorithms carry out.
-    pub fn collective(&self) -> Option<ProgramCollective> {
+    pub(crate) fn collective(&self) -> Option<ProgramCollective> {
         self.list().next().map(|of| of.collective())
     }
 
@@ -211,7 +211,7 @@ impl AlgorithmFiles {
 
     /// Returns the first size in the range without an algorithm. A single algorithm runs at all
     /// sizes.
-    pub fn gap(&self, sizes: RangeInclusive<u64>) -> Option<u64> {
+    pub(crate) fn gap(&self, sizes: RangeInclusive<u64>) -> Option<u64> {
         if self.list().count() < 2 {
             return None;
         }
@@ -228,12 +228,12 @@ impl AlgorithmFiles {
     }
 
     /// Returns true if there is an algorithm for this rank count and size.
-    pub fn suits(&self, ranks: u32, size_bytes: u64) -> bool {
+    pub(crate) fn suits(&self, ranks: u32, size_bytes: u64) -> bool {
         self.choose(ranks, size_bytes).is_ok()
     }
 
     /// Returns the size ranges of all algorithms in words.
-    pub fn ranges(&self) -> String {
+    pub(crate) fn ranges(&self) -> String {
         let range = |of: &Arc<Program>| {
             let (least, most) = (of.sizes().start(), of.sizes().end());
             format!("{least} to {most}")

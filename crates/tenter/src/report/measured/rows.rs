@@ -38,7 +38,7 @@ const REDUCING: [&str; 3] = ["all-reduce", "reduce-scatter", "reduce"];
 
 impl Measured {
     /// True if the file may be a measurement of `collective`, as far as it shows.
-    pub fn may_be_of(&self, collective: &str) -> bool {
+    pub(crate) fn may_be_of(&self, collective: &str) -> bool {
         match (&self.collective, self.reduces) {
             (Some(named), _) => named == collective,
             (None, Some(reduces)) => reduces == REDUCING.contains(&collective),

@@ -83,7 +83,7 @@ impl Fluid {
     }
 
     /// Returns a flow's links between its first and its last.
-    pub fn hops(&self, id: FlowId) -> &[(LinkId, Weight)] {
+    pub(crate) fn hops(&self, id: FlowId) -> &[(LinkId, Weight)] {
         self.links.hops(self.population.flows[id].kind.route)
     }
 
@@ -183,7 +183,7 @@ impl Fluid {
 
     /// Returns a link that holds the flow back, the lowest-numbered if there are several; `None` if
     /// its own limit does.
-    pub fn bottleneck(&self, id: FlowId) -> Option<LinkId> {
+    pub(crate) fn bottleneck(&self, id: FlowId) -> Option<LinkId> {
         let Flow { kind, rate, .. } = self.population.flows[id];
         if rate == self.links.terms(kind.terms).limit {
             return None;
@@ -203,12 +203,12 @@ impl Fluid {
     }
 
     /// Returns the rate at which a link sends.
-    pub fn capacity(&self, link: LinkId) -> FlowRate {
+    pub(crate) fn capacity(&self, link: LinkId) -> FlowRate {
         self.links.capacities[link].whole_rate()
     }
 
     /// Returns the flows' total rate on a link, each weighted by the part that the link carries.
-    pub fn load(&self, link: LinkId) -> FlowRate {
+    pub(crate) fn load(&self, link: LinkId) -> FlowRate {
         let spare = self.repair.shares.of(link).spare;
         let load = self.links.capacities[link].0.cast_signed() - spare;
         Load(load as u128).whole_rate()

@@ -124,7 +124,7 @@ pub struct HostDelays {
 
 impl Plan {
     /// Returns the parts that determine link delays.
-    pub fn delays(&self) -> Delays<'_> {
+    pub(crate) fn delays(&self) -> Delays<'_> {
         Delays {
             topology: &self.topology,
             switches: &self.switches,

@@ -32,7 +32,7 @@ impl Server {
     /// # Errors
     /// If the workspace cannot be opened, the port is taken, or a server without a token would
     /// listen beyond this machine.
-    pub fn bind(options: Options) -> Result<Server, Error> {
+    pub(crate) fn bind(options: Options) -> Result<Server, Error> {
         let asked = SocketAddr::new(options.address, options.port);
         let listener = TcpListener::bind(asked).map_err(|error| {
             Error::Asked(format!(
@@ -68,14 +68,14 @@ impl Server {
     }
 
     /// Returns the page's address on this machine, with the owner's token if one is required.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let entry = self.app.entry.as_ref();
         self.address_with(entry.map(|entry| entry.token(Role::Owner)))
     }
 
     /// Returns the address for those who may read and change nothing; `None` if no token is
     /// required.
-    pub fn url_of_readers(&self) -> Option<String> {
+    pub(crate) fn url_of_readers(&self) -> Option<String> {
         let entry = self.app.entry.as_ref()?;
         Some(self.address_with(Some(entry.token(Role::Reader))))
     }
@@ -96,7 +96,7 @@ impl Server {
     ///
     /// # Errors
     /// If threads cannot be started.
-    pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
+    pub(crate) fn run(self, stop: &AtomicBool) -> Result<(), Error> {
         let internal = |error: std::io::Error| Error::Internal(error.to_string());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
