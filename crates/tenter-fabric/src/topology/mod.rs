@@ -47,6 +47,7 @@ mod check;
 mod error;
 mod finite_field;
 mod fragmentation;
+mod graph;
 mod ids;
 mod locality;
 mod numbering;
@@ -56,7 +57,6 @@ mod routing;
 mod shape;
 mod size;
 mod spread;
-mod topology;
 mod tree_place;
 mod wiring;
 
@@ -69,6 +69,7 @@ pub use cable::{Cable, CableEnd, PortRef};
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use fragmentation::Span;
+pub use graph::{Node, NodeKind, SafeClasses, StaticRoute, Topology};
 pub use ids::{HostId, NodeId, SwitchId};
 pub use optical::{
     OpticalCabling, OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics,
@@ -77,6 +78,5 @@ pub use optical::{
 pub use planes::Planes;
 pub use routing::{Path, Routing, RoutingError};
 pub use size::Size;
-pub use topology::{Node, NodeKind, SafeClasses, StaticRoute, Topology};
 pub use tree_place::TreePlace;
 pub use wiring::{HOSTS_MAX, PORTS_MAX};

@@ -1,7 +1,7 @@
 //! Conversions among host, node and switch numbers.
 
+use crate::topology::graph::Topology;
 use crate::topology::ids::{HostId, NodeId, SwitchId};
-use crate::topology::topology::Topology;
 
 impl Topology {
     /// Iterates over all hosts, ascending.

@@ -573,15 +573,6 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// Returns the length of a list; `None` for other values.
-    #[cfg(test)]
-    pub(crate) fn count(&self) -> Option<usize> {
-        match &self.node.value {
-            Value::List(items) => Some(items.len()),
-            _ => None,
-        }
-    }
-
     /// Returns a list's items as fields; any other value is reported.
     pub(crate) fn items(&self) -> Option<Vec<Field<'p>>> {
         let Value::List(items) = &self.node.value else {

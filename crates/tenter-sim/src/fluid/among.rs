@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::fluid::amounts::{FlowRate, Weight};
 use crate::fluid::flow::FlowSpec;
-use crate::fluid::fluid::Fluid;
 use crate::fluid::links::{LinkId, Links};
+use crate::fluid::solver::Fluid;
 
 /// Share of time during which a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

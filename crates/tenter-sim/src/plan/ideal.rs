@@ -16,7 +16,7 @@ use tenter_language::units::{ById, Rate, Time};
 use tenter_workload::closed_form::IdealSwitch;
 use tenter_workload::{CollectiveRun, Flow, Job, RankId, Traffic, split};
 
-use crate::plan::plan::Plan;
+use crate::plan::trial::Plan;
 use nearest::least_latency;
 
 /// Most transfers whose sizes are examined one by one; with more, any size is possible.

@@ -2,7 +2,7 @@
 
 use tenter_endpoint::loss_recovery::LossRecovery;
 
-use crate::plan::plan::Plan;
+use crate::plan::trial::Plan;
 
 impl Plan {
     /// Returns true if switches pause senders.

@@ -9,7 +9,7 @@ use tenter_fabric::topology::{CableEnd, HostId, NodeId, Routing};
 use tenter_language::units::Time;
 
 pub use crate::plan::delays::Link;
-use crate::plan::plan::Plan;
+use crate::plan::trial::Plan;
 
 /// Most leaves from which round trips are computed.
 const SOURCES: usize = 16;

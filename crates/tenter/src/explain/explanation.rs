@@ -88,7 +88,7 @@ pub fn explain(
 ///
 /// # Errors
 /// A collective that cannot be run, or an explanation beyond the budget.
-pub(crate) fn explain_on(
+pub fn explain_on(
     plan: &Plan,
     routing: &Routing,
     given: &[String],

@@ -51,7 +51,7 @@ pub fn idle_settings(
 ///
 /// # Errors
 /// Checks beyond the budget.
-pub(crate) fn idle_settings_on(
+pub fn idle_settings_on(
     plan: &Plan,
     routing: &Routing,
     given: &[String],

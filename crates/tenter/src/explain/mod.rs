@@ -60,8 +60,8 @@ pub use error::ExplainError;
 pub use explanation::{Explanation, explain, explain_on};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use fidelity::{
-    ErrorOf, FIDELITY_COLUMNS, FidelityClass, FidelityRow, KNOWN as KNOWN_FIDELITY, KnownError,
-    LevelErrors, fidelity_csv, fidelity_rows, known_error,
+    ErrorOf, FIDELITY_COLUMNS, FidelityClass, FidelityRow, KnownError, LevelErrors, fidelity_csv,
+    fidelity_rows, known_error,
 };
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};

@@ -5,8 +5,8 @@ use super::port_lists::PortList;
 use super::search::{Search, SwitchGraph};
 use super::twins::TwinSet;
 use super::{Routing, RoutingError, switches_on_path};
+use crate::topology::graph::Topology;
 use crate::topology::ids::{HostId, SwitchId};
-use crate::topology::topology::Topology;
 
 impl Routing {
     /// Copies the routes to a group, which a search has just found, to the group's twins.

@@ -3,8 +3,8 @@
 use super::{PATH_MAX, Routing};
 use tenter_language::units::ById;
 
+use crate::topology::graph::Topology;
 use crate::topology::ids::{HostId, SwitchId};
-use crate::topology::topology::Topology;
 
 impl Routing {
     /// Counts the switches on the longest path between two hosts, static routes included and

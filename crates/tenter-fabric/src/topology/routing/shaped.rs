@@ -5,9 +5,9 @@ use tenter_language::units::Budget;
 use super::port_lists::PortList;
 use super::search::SwitchGraph;
 use super::{Routing, RoutingError, switches_on_path};
+use crate::topology::graph::Topology;
 use crate::topology::ids::SwitchId;
 use crate::topology::shape::Shape;
-use crate::topology::topology::Topology;
 
 /// Collects the ports to the next switches on a path.
 struct NextPorts<'g> {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::search::SwitchGraph;
+use crate::topology::graph::Topology;
 use crate::topology::ids::SwitchId;
-use crate::topology::topology::Topology;
 
 /// Groups in sets. A set's first group represents it: no shortest path from elsewhere distinguishes
 /// its groups before the last switch.

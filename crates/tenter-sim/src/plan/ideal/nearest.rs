@@ -9,7 +9,7 @@ use tenter_fabric::topology::{CableEnd, HostId, NodeId, Routing, SwitchId};
 use tenter_language::units::{ById, Rate, Time};
 use tenter_workload::Job;
 
-use crate::plan::plan::Plan;
+use crate::plan::trial::Plan;
 use crate::plan::unloaded::{Link, link};
 
 /// Most kinds of hosts whose pairs are all examined; with more, a bound replaces the paths between
