@@ -1,5 +1,6 @@
 /** The views with which pages begin, once for pages and for reports: a report has the answers to these. */
 import { canonical } from "./embedded.ts";
+import * as PICTURES from "./pictures/tables/index.ts";
 
 /** Rows of a table that are asked for at once. */
 export const ROWS = 200;
@@ -30,8 +31,23 @@ export const QUEUES: TableView = {
   sort: "queue_high_water_bytes",
 };
 
-/** The query of the ports whose queue pairs are counted. */
-export const PAIRS = { columns: "node,node_name,port,peer_name,queue_pairs", where: "queue_pairs > 0", limit: 2000 };
+/** The parts of a trial's page, in their order, with their labels. */
+export const PARTS = {
+  summary: "Summary",
+  operations: "Operations",
+  cdf: "CDF and tail",
+  timeline: "Timeline",
+  "held-up": "What held it up",
+  fabric: "Fabric",
+  links: "Links",
+  circuits: "Circuits",
+  queues: "Queues and pauses",
+  ports: "Ports",
+  chunks: "Data chunks",
+  flows: "Flows",
+  settings: "Settings",
+} as const;
+export type PartId = keyof typeof PARTS;
 
 /** The groups of pictures of a trial. */
 export const GROUPS = ["fct", "operations", "circuits", "jobs", "time", "links"] as const;
@@ -66,7 +82,7 @@ export const REPORT = {
     of("trials/{id}/cdf", { of: "latency" }),
     of("trials/{id}/fabric"),
     ...METRICS.map((metric) => of("trials/{id}/ports-heat", { metric, columns: HEAT_COLUMNS })),
-    of("trials/{id}/tables/ports", PAIRS),
+    ...Object.values(PICTURES).map(({ table, query }) => of(`trials/{id}/tables/${table}`, query)),
     of("trials/{id}/timeline", { width: TIMELINE_WIDTH }),
   ],
   several: [of("compare", { ids: "{ids}" }), of("compare/pictures", { ids: "{ids}" })],

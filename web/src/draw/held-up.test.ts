@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { numbersOf } from "../pictures/numbers";
+import { numbersOf } from "../pictures/spec";
 import { chainPicture } from "./chain";
 import { type Part, partsPicture, shares } from "./parts";
 import { LIGHT } from "./theme";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { numbersOf } from "../pictures/numbers";
+import { numbersOf } from "../pictures/spec";
 import { type Operations, operationsPicture, sayOperation } from "./operations";
 import { DARK, LIGHT, pale } from "./theme";
 

@@ -118,7 +118,7 @@ function Note({ trial, reload }: { trial: Trial; reload: () => void }) {
           <Markdown key={at} text={part.text} />
         ) : (
           <section key={at} aria-label={part.title}>
-            <PinnedPlot id={String(trial.id)} address={part.address} />
+            <PinnedPlot trial={trial} address={part.address} />
             {editing ? null : (
               <button type="button" className="link" onClick={() => remove(part.address)}>
                 Unpin {part.title}

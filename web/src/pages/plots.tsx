@@ -1,13 +1,14 @@
 /** Plots of one trial, each with an address by which the notebook pins it. */
 import * as api from "../api/client";
-import { barChart } from "../draw/bars";
+import type { Trial } from "../api/types";
 import { heatMap } from "../draw/heat";
 import { lineChart } from "../draw/lines";
 import { percent, plain, withUnit } from "../draw/numbers";
 import { useLoad } from "../ui/load";
-import { HEAT_COLUMNS, METRICS as METRIC_KEYS, PAIRS } from "../views";
+import { HEAT_COLUMNS, METRICS as METRIC_KEYS } from "../views";
 import { Pending } from "../ui/parts";
 import { Plot } from "../ui/plot";
+import { TABLE_PICTURES, TablePictureView } from "../ui/table-pictures";
 import { TimelineView } from "../ui/timeline-view";
 
 export interface PlotProps {
@@ -120,33 +121,6 @@ export function PortPlot({ id, port, metric, onPin }: PlotProps & { port: string
   );
 }
 
-/** How evenly the hash spreads queue pairs over the cables between switches. */
-export function QueuePairs({ id, hosts, onPin }: PlotProps & { hosts: number }) {
-  const ports = useLoad(`pairs:${id}`, () => api.table(id, "ports", PAIRS));
-  const rows = ports.data?.rows ?? [];
-  const nics = new Set(rows.filter((row) => Number(row[0]) < hosts).map((row) => String(row[1])));
-  const between = rows.filter((row) => Number(row[0]) >= hosts && !nics.has(String(row[3])));
-  if (between.length === 0) return null;
-  const bars = between.map((row) => ({ name: `${row[1]}:${row[2]} → ${row[3]}`, value: Number(row[4]) }));
-  const mean = bars.reduce((sum, bar) => sum + bar.value, 0) / bars.length;
-  const title = "Queue pairs per link between switches";
-  return (
-    <details>
-      <summary>
-        {title}: {plain(Math.min(...bars.map((bar) => bar.value)))} to {plain(Math.max(...bars.map((bar) => bar.value)))}, mean {plain(mean)}
-      </summary>
-      <Plot
-        title={title}
-        note={bars.length > 64 ? `the first 64 of ${bars.length}; the table has all` : ""}
-        inputs={[ports.data]}
-        draw={(width, theme) => barChart({ title, bars: bars.slice(0, 64), value: { label: "Queue pairs" } }, Math.min(width, 900), theme)}
-        numbers={{ columns: ["node", "port", "peer", "queue_pairs"], rows: between.map((row) => [String(row[1]), Number(row[2]), String(row[3]), Number(row[4])]) }}
-        onPin={onPin ? () => onPin(title, `pairs?hosts=${hosts}`) : undefined}
-      />
-    </details>
-  );
-}
-
 /** Percentiles of each job, beside the plots. */
 export function Percentiles({ id, of }: { id: string; of: Of }) {
   const cdf = useLoad(`cdf:${id}:${of}:`, () => api.cdf(id, { of }));
@@ -187,7 +161,8 @@ export function Percentiles({ id, of }: { id: string; of: Of }) {
 }
 
 /** The plot that an address names, for the notebook. */
-export function PinnedPlot({ id, address }: { id: string; address: string }) {
+export function PinnedPlot({ trial, address }: { trial: Trial; address: string }) {
+  const id = String(trial.id);
   const [kind = "", query = ""] = address.split("?");
   const given = new URLSearchParams(query);
   const of = given.get("of") === "latency" ? "latency" : "fct";
@@ -197,8 +172,8 @@ export function PinnedPlot({ id, address }: { id: string; address: string }) {
     return <CdfPlot id={id} of={of} tail={kind === "tail"} {...(job ? { job } : {})} />;
   }
   if (kind === "timeline") return <TimelineView id={id} jobs={[]} />;
-  if (kind === "pairs") return <QueuePairs id={id} hosts={Number(given.get("hosts"))} />;
   if (kind === "heat") return <HeatPlot id={id} metric={metric} />;
   if (kind === "port") return <PortPlot id={id} port={given.get("port") ?? ""} metric={metric} />;
+  if (Object.hasOwn(TABLE_PICTURES, kind)) return <TablePictureView name={kind} trial={trial} />;
   return <p className="empty">The note pins a plot that this version does not know: {address}</p>;
 }

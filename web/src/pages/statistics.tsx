@@ -14,15 +14,16 @@ import { forgetTrials, pick, usePicked } from "../ui/picked";
 import { pinPlot } from "../ui/pin";
 import { go, href, type Route, useShown } from "../ui/router";
 import { PictureGroupView, PicturePlot } from "../ui/picture";
+import { TablePictures } from "../ui/table-pictures";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
 import { text, word } from "../ui/view-kinds";
-import { CHUNKS, type Group, METRICS, PORTS, QUEUES } from "../views";
+import { CHUNKS, type Group, METRICS, type PartId, PARTS, PORTS, QUEUES } from "../views";
 import { FabricBody } from "./fabric";
 import { aboutTrial } from "./about-trial";
 import { difference, isHeld, lossRows } from "./held-up-rows";
-import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, type PlotProps, PortPlot, QueuePairs } from "./plots";
+import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, type PlotProps, PortPlot } from "./plots";
 
 interface Given {
   trial: Trial;
@@ -32,9 +33,7 @@ interface Given {
   onPin?: (title: string, query: string) => void;
 }
 
-interface Part {
-  id: string;
-  label: string;
+interface Content {
   /** The table without which a trial has no such part: graphs of operations, optical switches. */
   table?: string;
   /** Whether it is left out where all parts stand below each other: it has what another part has, or a page of its own. */
@@ -44,28 +43,33 @@ interface Part {
 
 const idOf = (trial: Trial): string => String(trial.id);
 
-const PARTS: Part[] = [
-  { id: "summary", label: "Summary", draw: ({ trial, reload }) => <Summary trial={trial} reload={reload} /> },
-  { id: "operations", label: "Operations", table: "operations", draw: ({ trial }) => <Pictures id={idOf(trial)} group="operations" none="No operation of this trial takes time." /> },
-  { id: "cdf", label: "CDF and tail", draw: ({ trial, onPin }) => <Cdfs id={idOf(trial)} onPin={onPin} /> },
-  { id: "timeline", label: "Timeline", draw: (given) => <Timeline {...given} /> },
-  { id: "held-up", label: "What held it up", draw: ({ trial }) => <HeldUp id={idOf(trial)} /> },
-  { id: "fabric", label: "Fabric", alone: "in the workspace", draw: ({ trial, route }) => <FabricBody id={idOf(trial)} route={route} /> },
-  { id: "links", label: "Links", draw: ({ trial }) => <Pictures id={idOf(trial)} group="links" none="This trial has no links." /> },
-  { id: "circuits", label: "Circuits", table: "circuits", draw: ({ trial }) => <Pictures id={idOf(trial)} group="circuits" none="This trial has no optical switches." /> },
-  { id: "queues", label: "Queues and pauses", draw: ({ trial, onPin }) => <Queues id={idOf(trial)} name={trial.name} onPin={onPin} /> },
-  { id: "ports", label: "Ports", draw: ({ trial, onPin }) => <Ports id={idOf(trial)} name={trial.name} hosts={trial.hosts ?? 0} onPin={onPin} /> },
-  { id: "chunks", label: "Data chunks", draw: ({ trial }) => <Chunks trial={trial} /> },
-  { id: "flows", label: "Flows", alone: "everywhere", draw: ({ trial }) => <TableView id={idOf(trial)} name={trial.name} view={{ ...CHUNKS, columns: [] }} /> },
-  { id: "settings", label: "Settings", draw: ({ trial }) => <Settings trial={trial} /> },
-];
+const CONTENTS: Record<PartId, Content> = {
+  summary: { draw: ({ trial, reload }) => <Summary trial={trial} reload={reload} /> },
+  operations: { table: "operations", draw: ({ trial }) => <Pictures id={idOf(trial)} group="operations" none="No operation of this trial takes time." /> },
+  cdf: { draw: ({ trial, onPin }) => <Cdfs id={idOf(trial)} onPin={onPin} /> },
+  timeline: { draw: (given) => <Timeline {...given} /> },
+  "held-up": { draw: ({ trial }) => <HeldUp id={idOf(trial)} /> },
+  fabric: { alone: "in the workspace", draw: ({ trial, route }) => <FabricBody id={idOf(trial)} route={route} /> },
+  links: { draw: ({ trial }) => <Pictures id={idOf(trial)} group="links" none="This trial has no links." /> },
+  circuits: { table: "circuits", draw: ({ trial }) => <Pictures id={idOf(trial)} group="circuits" none="This trial has no optical switches." /> },
+  queues: { draw: ({ trial, onPin }) => <Queues id={idOf(trial)} name={trial.name} onPin={onPin} /> },
+  ports: { draw: ({ trial, onPin }) => <Ports id={idOf(trial)} name={trial.name} onPin={onPin} /> },
+  chunks: { draw: ({ trial }) => <Chunks trial={trial} /> },
+  flows: { alone: "everywhere", draw: ({ trial }) => <TableView id={idOf(trial)} name={trial.name} view={{ ...CHUNKS, columns: [] }} /> },
+  settings: { draw: ({ trial }) => <Settings trial={trial} /> },
+};
+interface Part extends Content {
+  id: PartId;
+  label: string;
+}
+const ORDERED = (Object.keys(PARTS) as PartId[]).map((id): Part => ({ id, label: PARTS[id], ...CONTENTS[id] }));
 /** All parts below each other: what a report begins with, and what is printed. */
 const ALL = { id: "all", label: "Everything" };
 
 export function Statistics({ id, route }: { id: string | undefined; route: Route }) {
   const tab = route.parts[3] ?? (isReport ? ALL.id : "summary");
   return (
-    <TrialPage id={id} page="statistics" title="Statistics" rest={route.parts.slice(3)} part={[...PARTS, ALL].find((part) => part.id === tab)?.label}>
+    <TrialPage id={id} page="statistics" title="Statistics" rest={route.parts.slice(3)} part={[...ORDERED, ALL].find((part) => part.id === tab)?.label}>
       {(trial, reload) => <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} route={route} reload={reload} />}
     </TrialPage>
   );
@@ -75,7 +79,7 @@ export function Statistics({ id, route }: { id: string | undefined; route: Route
 function partsOf(names: Set<string>, tab: string): Part[] {
   const has = (part: Part) => part.table === undefined || names.has(part.table) || part.id === tab;
   const shown = (part: Part) => !(isReport && part.alone === "everywhere") && !(!isReport && part.alone === "in the workspace");
-  return PARTS.filter((part) => has(part) && (shown(part) || part.id === tab));
+  return ORDERED.filter((part) => has(part) && (shown(part) || part.id === tab));
 }
 
 function Body({ trial, tab, route, reload }: { trial: Trial; tab: string; route: Route; reload: () => void }) {
@@ -91,7 +95,8 @@ function Body({ trial, tab, route, reload }: { trial: Trial; tab: string; route:
       (error: unknown) => setPinned(problemOf(error).message),
     );
   };
-  const parts = partsOf(new Set(tables.data?.map((table) => table.name)), tab);
+  const names = new Set(tables.data?.map((table) => table.name));
+  const parts = partsOf(names, tab);
   const tabs = isReport ? [ALL, ...parts] : [...parts, ALL];
   const links = <Tabs label="Statistics" current={tab} tabs={tabs.map((one) => ({ id: one.id, label: one.label, href: href(["trials", id, "statistics", one.id]) }))} />;
   if (trial.state === "queued" || trial.state === "running") {
@@ -107,8 +112,14 @@ function Body({ trial, tab, route, reload }: { trial: Trial; tab: string; route:
     );
   }
   const given: Given = { trial, route, reload, ...(isReport ? {} : { onPin: pin }) };
-  const draw = (part: Part) =>
-    part.id === "summary" || part.id === "settings" || trial.folder ? part.draw(given) : <Empty title="The trial left no tables">{trial.error}</Empty>;
+  const draw = (part: Part) => (
+    <>
+      {part.draw(given)}
+      <TablePictures part={part.id} tables={names} trial={trial} onPin={given.onPin} />
+    </>
+  );
+  const withTables = (part: Part) =>
+    part.id === "summary" || part.id === "settings" || trial.folder ? draw(part) : <Empty title="The trial left no tables">{trial.error}</Empty>;
   return (
     <>
       {links}
@@ -123,10 +134,10 @@ function Body({ trial, tab, route, reload }: { trial: Trial; tab: string; route:
             .map((part) => (
               <section key={part.id} className="part" aria-labelledby={`part-${part.id}`}>
                 <h2 id={`part-${part.id}`}>{part.label}</h2>
-                {part.draw(given)}
+                {draw(part)}
               </section>
             ))
-        : parts.filter((part) => part.id === tab).map((part) => <Fragment key={part.id}>{draw(part)}</Fragment>)}
+        : parts.filter((part) => part.id === tab).map((part) => <Fragment key={part.id}>{withTables(part)}</Fragment>)}
     </>
   );
 }
@@ -332,7 +343,7 @@ function Cdfs({ id, onPin }: PlotProps) {
   );
 }
 
-function Ports({ id, name, hosts, onPin }: PlotProps & { name: string; hosts: number }) {
+function Ports({ id, name, onPin }: PlotProps & { name: string }) {
   const [port, setPort] = useShown("port", text);
   const [metric, setMetric] = useShown("port.metric", PORT_METRIC);
   const link = (_: Cell, row: Cell[]) => {
@@ -358,7 +369,6 @@ function Ports({ id, name, hosts, onPin }: PlotProps & { name: string; hosts: nu
       ) : isReport ? null : (
         <p className="soft">The name of a node plots that port over time.</p>
       )}
-      <QueuePairs id={id} hosts={hosts} onPin={onPin} />
       <TableView id={id} name={name} view={PORTS} special={isReport ? {} : { node_name: link }} />
     </>
   );

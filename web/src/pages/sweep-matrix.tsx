@@ -1,7 +1,7 @@
 /** The heat map of a sweep over two of its axes. */
 import { useState } from "react";
 import { matrix } from "../draw/matrix";
-import { numbersOf } from "../pictures/numbers";
+import { numbersOf } from "../pictures/spec";
 import { Select } from "../ui/parts";
 import { Plot } from "../ui/plot";
 import { type Cut, labelOf, matrixOf, type Reading, type Rows, sides } from "./sweep-rows";

@@ -5,7 +5,7 @@ import type { Series } from "../draw/lines";
 import { median } from "../draw/median";
 import { plain, type Unit, unitFor } from "../draw/numbers";
 import { DASHES, LIGHT } from "../draw/theme";
-import type { Matrix } from "../pictures/spec";
+import type { SpecOf } from "../pictures/spec";
 
 export type Rows = Pick<Sweep, "axes" | "variants" | "points" | "readings">;
 export type Reading = Sweep["readings"][number];
@@ -128,7 +128,7 @@ export interface Cut {
 }
 
 /** The values of one variant over two axes, coloured as those of all variants; nothing without a value. */
-export function matrixOf(sweep: Rows, reading: Reading, cut: Cut): Matrix | null {
+export function matrixOf(sweep: Rows, reading: Reading, cut: Cut): SpecOf<"matrix"> | null {
   const [down, across] = [sweep.axes[cut.down], sweep.axes[cut.across]];
   if (!down || !across || cut.down === cut.across) return null;
   const varied = (axis: number) => axis === cut.down || axis === cut.across;

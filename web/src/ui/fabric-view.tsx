@@ -6,7 +6,8 @@ import { withUnit } from "../draw/numbers";
 import { canvasPen, rasterPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
 import { csv, download, fileName } from "../draw/save";
-import { type Numbers, NumbersTable, Tip, useWidth } from "./plot";
+import type { Numbers } from "../pictures/kind";
+import { NumbersTable, Tip, useWidth } from "./plot";
 import { useTheme } from "./theme";
 
 interface Props {

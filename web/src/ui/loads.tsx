@@ -4,7 +4,7 @@ import type { Load, LoadedFabric } from "../api/types";
 import { percent, plain, withUnit } from "../draw/numbers";
 import { css, loadColour } from "../draw/theme";
 import { FabricView } from "./fabric-view";
-import type { Numbers } from "./plot";
+import type { Numbers } from "../pictures/kind";
 import { useTheme } from "./theme";
 
 /** What cables are coloured by. */

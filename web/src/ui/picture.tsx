@@ -1,11 +1,9 @@
 /** A picture that the server gives as data. */
 import { useMemo, useState } from "react";
 import type { PictureBody, PictureGroup } from "../api/types";
-import { axisOf, draw } from "../pictures/draw";
-import { numbersOf } from "../pictures/numbers";
+import { axisOf, draw, numbersOf, type Spec } from "../pictures/spec";
 import type { Series } from "../draw/lines";
 import { stroke } from "../draw/theme";
-import type { Spec } from "../pictures/spec";
 import { Answer } from "./answers";
 import { Select } from "./parts";
 import { Plot } from "./plot";
@@ -13,9 +11,19 @@ import { useShown } from "./router";
 import { useTheme } from "./theme";
 import { word } from "./view-kinds";
 
-const specOf = (picture: PictureBody): Spec => picture.plot as unknown as Spec;
+/** A picture whose data the server or the page has made. */
+type Drawable = Omit<PictureBody, "plot"> & { plot: PictureBody["plot"] | Spec };
 
-export function PicturePlot({ picture, metric = "" }: { picture: PictureBody; metric?: string }) {
+const specOf = (picture: Drawable): Spec => picture.plot as unknown as Spec;
+
+interface Props {
+  picture: Drawable;
+  metric?: string;
+  /** Pins the picture to the note. */
+  onPin?: (() => void) | undefined;
+}
+
+export function PicturePlot({ picture, metric = "", onPin }: Props) {
   const spec = specOf(picture);
   const numbers = useMemo(() => numbersOf(spec), [spec]);
   const [off, setOff] = useState<ReadonlySet<number>>(new Set());
@@ -32,6 +40,7 @@ export function PicturePlot({ picture, metric = "" }: { picture: PictureBody; me
       below={names.length > 0 ? <Legend series={names} off={off} onToggle={toggle} /> : null}
       inputs={[spec, metric, off]}
       numbers={numbers}
+      onPin={onPin}
     />
   );
 }

@@ -5,16 +5,12 @@ import type { Drawing, Hover } from "../draw/svg";
 import { brushed, type Span, zoomed } from "../draw/span";
 import type { Theme } from "../draw/theme";
 import { csv, download, fileName, toPng } from "../draw/save";
+import type { Numbers } from "../pictures/kind";
 import { Boundary } from "./boundary";
 import { useCursor } from "./cursor";
 import { useShown } from "./router";
 import { useTheme } from "./theme";
 import { range } from "./view-kinds";
-
-export interface Numbers {
-  columns: string[];
-  rows: readonly (readonly (string | number | null)[])[];
-}
 
 interface Props {
   title: string;
