@@ -37,7 +37,7 @@ export function scale(spec: AxisSpec, low: number, high: number, from: number, t
   const unit = unitFor(spec.unit ?? "", Math.max(Math.abs(most), Math.abs(least)));
   // Over several powers of ten each value has a unit of its own; texts are wider than high.
   const each = log && isScaled(spec.unit ?? "") && !spec.format && !spec.texts;
-  const count = Math.max(2, Math.floor(Math.abs(to - from) / (from > to ? 48 : 90)));
+  const count = Math.max(2, Math.abs(to - from) / (from > to ? 48 : 64));
   const values =
     spec.values ??
     (log

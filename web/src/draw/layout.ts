@@ -91,7 +91,7 @@ function tiers(nodes: Node[], near: number[][], made: Layout): void {
     sorted.forEach((one, place) => {
       made.x[one] = (place + 0.5) / sorted.length;
       made.y[one] = y;
-      made.w[one] = Math.min(0.44 / sorted.length, 0.03);
+      made.w[one] = 0.44 / sorted.length;
       made.h[one] = 0.02;
     });
   });
@@ -112,7 +112,7 @@ function tiers(nodes: Node[], near: number[][], made: Layout): void {
     block.forEach((host, at) => {
       made.x[host] = middle + ((at % columns) - (columns - 1) / 2) * stepX;
       made.y[host] = 0.77 + Math.floor(at / columns) * stepY;
-      made.w[host] = Math.min(stepX * 0.42, 0.022);
+      made.w[host] = stepX * 0.42;
       made.h[host] = Math.min(stepY * 0.4, 0.016);
     });
   }

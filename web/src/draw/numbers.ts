@@ -104,7 +104,7 @@ export function wait(seconds: number): string {
   return `${plain(seconds / 3600, 3)} h`;
 }
 
-/** Round steps between `low` and `high`, at most `most` of them. */
+/** Round values between `low` and `high`, with at most `most` steps between them. */
 export function ticks(low: number, high: number, most: number): number[] {
   if (!(high > low)) return [low];
   const rough = (high - low) / Math.max(most, 1);

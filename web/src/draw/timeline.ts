@@ -32,6 +32,8 @@ export const NAMES = 96;
 
 /** Lanes of groups are as high as their names, since each has its own. */
 const GROUPED = 12;
+/** Pixels that the name of a lane needs. */
+const NAME = 13;
 /** Pixels between groups. */
 const APART = 6;
 
@@ -55,12 +57,18 @@ export function timelineHeight(data: Pick<Bars, "lanes" | "groups" | "top">): nu
 function nameLanes(pen: Pen, data: Bars, names: number, theme: Theme): void {
   const { high, tops } = placed(data);
   const own = Math.max(0, ...(data.groups ?? []).map((name) => textWidth(name, 11) + 8));
-  const gaps = data.groups ? 1 : Math.max(1, Math.ceil(13 / high));
+  let named = -Infinity;
   data.lanes.forEach((lane, at) => {
-    const base = (tops[at] ?? 0) + high / 2 + 4;
+    const top = tops[at] ?? 0;
+    const base = top + high / 2 + 4;
     const group = data.groups?.[at];
-    if (group !== undefined && group !== data.groups?.[at - 1]) pen.text(2, base, fit(group, names - 12, 11), { fill: theme.ink, size: 11 });
-    if (at % gaps !== 0) return;
+    const isFirst = group !== data.groups?.[at - 1];
+    if (group !== undefined && isFirst) pen.text(2, base, fit(group, names - 12, 11), { fill: theme.ink, size: 11 });
+    // A rank whose chunks overlap has several lanes, and one name.
+    const before = data.lanes[at - 1];
+    if (!isFirst && lane.name === before?.name && lane.job === before.job) return;
+    if (!data.groups && top - named < NAME) return;
+    named = top;
     pen.text(names - 8, base, fit(lane.name, names - 12 - own, 11), { fill: theme.soft, anchor: "end", size: 11 });
   });
 }

@@ -132,7 +132,7 @@ function Body({ trial, tab, route, reload }: { trial: Trial; tab: string; route:
         ? parts
             .filter((part) => part.alone !== "everywhere" && (trial.folder || part.id === "summary"))
             .map((part) => (
-              <section key={part.id} className="part" aria-labelledby={`part-${part.id}`}>
+              <section key={part.id} className="part">
                 <h2 id={`part-${part.id}`}>{part.label}</h2>
                 {draw(part)}
               </section>
@@ -483,14 +483,14 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
             <tbody>
               {links.map((link, at) => (
                 <tr key={at}>
-                  <td title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
+                  <td className="words" title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
                   <td className="n">{withUnit(link.posted_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(link.received_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(difference(link.nic_wait_ns), "ns")}</td>
                   {held ? <td className="n">{withUnit(difference(link.held_by_rate_ns), "ns")}</td> : null}
                   <td className="n">{withUnit(link.transfer_ns, "ns")}</td>
                   <td className="n">{withUnit(difference(link.lost_ns), "ns")}</td>
-                  <td>{link.findings.join("; ")}</td>
+                  <td className="words">{link.findings.join("; ")}</td>
                 </tr>
               ))}
             </tbody>

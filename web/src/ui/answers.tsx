@@ -16,7 +16,7 @@ export function Answer({ section, trial }: { section: Section; trial: string }) 
       ))}
       {section.tables.map((table, at) =>
         table.columns.length > 0 ? (
-          <Rows key={at} table={table} title={section.title} trial={trial} />
+          <Rows key={at} table={table} title={at > 0 && !table.caption ? `${section.title}, table ${at + 1}` : section.title} trial={trial} />
         ) : (
           <p className="soft" key={at}>
             {table.caption}

@@ -47,7 +47,7 @@ export function Shell({ route, brand, links, foot, children }: Props) {
         Skip to the page
       </a>
       <div className="shell">
-        <div className="side">
+        <header className="side">
           <div className="brand">{brand}</div>
           {links.map((group) => (
             <nav key={group.title} aria-label={group.title}>
@@ -64,7 +64,7 @@ export function Shell({ route, brand, links, foot, children }: Props) {
             <Colours />
             {foot}
           </div>
-        </div>
+        </header>
         <main id="main" ref={main} tabIndex={-1}>
           <Boundary what="page" of={[page, route.query.toString()]}>
             <Suspense fallback={<p className="empty">Loading…</p>}>{children}</Suspense>

@@ -1,7 +1,7 @@
 /** Bars over time, in lanes. */
 import { withUnit } from "../../draw/numbers";
 import { svgPen } from "../../draw/pen";
-import { document } from "../../draw/svg";
+import { document, textWidth } from "../../draw/svg";
 import { AXIS, barAt, type Bars, drawTimeline, timelineHeight } from "../../draw/timeline";
 import { headed, type Kind } from "../kind";
 
@@ -11,8 +11,6 @@ export interface Timeline {
   from_ns: number;
   to_ns: number;
   lanes: string[];
-  /** Pixels for their names. */
-  names: number;
   /** What each number of a bar is, with its unit where it has one: `["frames", ""]`. */
   columns: [string, string][];
   /** The column whose bars have an edge that warns, where it is not 0. */
@@ -23,6 +21,7 @@ export interface Timeline {
 
 export const timeline: Kind<Timeline> = {
   draw: (spec, width, theme) => {
+    const names = Math.min(Math.max(40, ...spec.lanes.map((name) => textWidth(name, 11) + 14)), width * 0.4);
     const data: Bars = {
       from_ns: spec.from_ns,
       to_ns: spec.to_ns,
@@ -31,7 +30,7 @@ export const timeline: Kind<Timeline> = {
       colours: spec.bars.map((bar) => bar[3] ?? 0),
       marked: spec.bars.map((bar) => spec.marked !== null && (bar[4 + spec.marked] ?? 0) > 0),
       label: spec.label,
-      names: spec.names,
+      names,
     };
     const height = timelineHeight(data);
     const { pen, content } = svgPen();
@@ -41,7 +40,7 @@ export const timeline: Kind<Timeline> = {
       svg: document(width, height, theme, spec.title, content() + axis),
       width,
       height,
-      inner: { left: spec.names, top: 0, right: width - 8, bottom: height - AXIS },
+      inner: { left: names, top: 0, right: width - 8, bottom: height - AXIS },
       hover: (px, py) => {
         const place = barAt(data, width, px, py);
         const bar = place === undefined ? undefined : spec.bars[place];
