@@ -266,6 +266,17 @@ describe("the report of a trial with pauses", () => {
     await page.close();
   });
 
+  it("fits the window of a telephone, with names that can be read", async () => {
+    const { page } = await open(file);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator("figure.plot svg").first().waitFor();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+    // A chunk and what befell it stand in a few lines, and the table is scrolled instead.
+    const widths = await page.locator("td.words").evaluateAll((cells) => cells.filter((cell) => cell.checkVisibility()).map((cell) => cell.getBoundingClientRect().width));
+    assert.ok(widths.length > 0 && widths.every((width) => width > 150), widths.join(", "));
+    await page.close();
+  });
+
   it("fits on paper", async () => {
     const { page } = await open(file, "dark");
     await page.emulateMedia({ media: "print" });

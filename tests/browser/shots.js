@@ -13,13 +13,14 @@ if (!report || !folder) {
 }
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
-for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
+const views = [1280, 390].flatMap((width) => (/** @type {const} */ (["light", "dark"])).map((colorScheme) => ({ width, colorScheme })));
+for (const { width, colorScheme } of views) {
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
   await page.goto(pathToFileURL(resolve(report)).href);
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (let at = 0, number = 1; at < height; at += 800, number += 1) {
     await page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), at);
-    await page.screenshot({ path: `${folder}/${colorScheme}-${String(number).padStart(2, "0")}.png` });
+    await page.screenshot({ path: `${folder}/${width}-${colorScheme}-${String(number).padStart(2, "0")}.png` });
   }
   await page.close();
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Takes pictures of each page of the workspace at 1440 and 800 pixels, light and dark, for those who change how it looks:
+// Takes pictures of each page of the workspace at 1280 and 390 pixels, light and dark, for those who change how it looks:
 //   node ui-shots.js FOLDER [URL]
 // URL is the whole address that `tenter ui` has printed. Without it this starts a server and runs the trials that the pictures show.
 import { mkdirSync, readFileSync } from "node:fs";
@@ -50,13 +50,17 @@ const LEAF_SPINE = `  kind: leaf-spine
   spines: 4
   links_per_pair: 2
 `;
+/** Scenarios of the repository, by their tags where these are not their names. @type {Record<string, string>} */
+const FILES = { training: "training-small", inference: "inference-small", flows: "flow-workload" };
+/** @param {string} name */
+const example = (name) => readFileSync(new URL(`../../scenarios/${name}.yaml`, import.meta.url), "utf8");
 const TRIALS = [
   { tags: ["ecmp", "baseline"], text: scenario("ECMP, lossless", `${LEAF_SPINE}  flow_control: pfc+ecn\n`) },
   {
     tags: ["spray"],
     text: scenario("packet spray", `${LEAF_SPINE}  load_balancing: {kind: random-spray}\n`, "endpoint: {nic: {loss_recovery: {kind: selective-repeat, reorder: 64}}}\n"),
   },
-  { tags: ["training"], text: readFileSync(new URL("../../scenarios/training-small.yaml", import.meta.url), "utf8") },
+  ...["training", "inference", "flows", "incast"].map((tag) => ({ tags: [tag], text: example(FILES[tag] ?? tag) })),
   { tags: ["scheduled"], text: scenario("scheduled fabric", `${LEAF_SPINE}  switching: {kind: scheduled}\n`) },
 ];
 
@@ -73,7 +77,9 @@ if ((await request("/trials")).total === 0) {
   for (const row of (await request("/trials?sort=created&order=asc")).rows) ids.push(row.id);
 }
 const [first = 1] = ids;
-const training = ids[TRIALS.findIndex(({ tags }) => tags.includes("training"))] ?? first;
+/** The trial of a tag. @param {string} tag */
+const tagged = (tag) => ids[TRIALS.findIndex(({ tags }) => tags.includes(tag))] ?? first;
+const training = tagged("training");
 await fetch(`${url}/api/v1/trials/${first}`, {
   method: "PATCH",
   headers: own,
@@ -106,6 +112,7 @@ const PAGES = [
   ["queues", `#/trials/${first}/statistics/queues`],
   ["held-up", `#/trials/${first}/statistics/held-up`],
   ["operations", `#/trials/${training}/statistics/operations`],
+  ...["training", "inference", "flows", "incast"].map((tag) => /** @type {[string, string]} */ ([tag, `#/trials/${tagged(tag)}/statistics`])),
   ["fabric", `#/trials/${first}/fabric`],
   ["notebook", `#/trials/${first}/notebook`],
   ["compare", `#/compare?ids=${ids.slice(0, 3).join(",")}`],
@@ -118,7 +125,7 @@ const PAGES = [
 ];
 
 const browser = await launch();
-for (const width of [1440, 800]) {
+for (const width of [1280, 390]) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();

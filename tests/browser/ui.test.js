@@ -426,6 +426,20 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.locator("figure.plot svg").first().waitFor();
     assert.deepEqual(await barriers(), []);
   });
+
+  it("fits the window of a telephone", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const views = ["trials/1/statistics/summary", "trials/1/statistics/all", "trials/1/fabric", "trials/1/notebook", "compare?ids=1,2", "sweeps/1"];
+    const lists = ["", "configure?trial=1", "configure?view=mapping", "configure?view=derived", "run", "sweeps", "sweeps/new", "studies"];
+    for (const view of [...views, ...lists]) {
+      await page.goto(`${server.url}/#/${view}`);
+      await page.locator("main h1").first().waitFor();
+      await page.waitForFunction(() => !document.querySelector("main")?.innerText.includes("Loading…"));
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 390, `#/${view} is ${wide} pixels wide`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
 });
 
 it("asks for nothing elsewhere, and complains of nothing", () => {

@@ -83,7 +83,7 @@ function Queue({ rows, title, note }: { rows: Row[]; title: string; note?: strin
                 </td>
                 <td className="n">{jct(row)}</td>
                 <td className="n">{typeof row.seconds === "number" ? wait(row.seconds) : "—"}</td>
-                <td>{moment(row.created)}</td>
+                <td className="moment">{moment(row.created)}</td>
               </tr>
             ))}
           </tbody>

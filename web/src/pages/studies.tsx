@@ -54,8 +54,8 @@ function AllStudies() {
                 <td>
                   <a href={href(["studies", study.name])}>{study.name}</a>
                 </td>
-                <td>{study.title}</td>
-                <td>{study.source}</td>
+                <td className="words">{study.title}</td>
+                <td className="words">{study.source}</td>
                 <td className="n">{tally(study.required_matches, study.required)}</td>
                 <td className="n">{tally(study.open_matches, study.open)}</td>
                 <td className="n">{tally(study.matches, study.judged)}</td>
@@ -149,7 +149,7 @@ function OneStudy({ name, about }: { name: string; about: ((text: string) => Rea
               {data.variants.map((variant) => (
                 <tr key={variant.name}>
                   <td>{variant.name}</td>
-                  <td>{variant.about}</td>
+                  <td className="words">{variant.about}</td>
                   <td className="n">{variant.trials}</td>
                 </tr>
               ))}

@@ -76,7 +76,7 @@ function AllSweeps() {
                     {plain(sweep.done)} of {plain(sweep.total)}
                   </td>
                   <td className="n">{plain(sweep.failed)}</td>
-                  <td>{moment(sweep.created)}</td>
+                  <td className="moment">{moment(sweep.created)}</td>
                 </tr>
               ))}
             </tbody>

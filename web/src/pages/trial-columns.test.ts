@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { design, row, swept } from "../testing/rows";
-import { commonOf, firstColumns, isResult, middleOf, trialColumns } from "./trial-columns";
+import { commonOf, firstColumns, isResult, middleOf, trialColumns, widthOfNames } from "./trial-columns";
 
 const column = (columns: ReturnType<typeof trialColumns>, key: string) => {
   const found = columns.find((one) => one.key === key);
@@ -57,4 +57,12 @@ describe("columns of trials", () => {
     assert.ok(firstColumns(columns, trials).includes("read:p99 FCT (ns)"));
     assert.ok(!firstColumns(columns, [...trials, row(3, "alone")]).includes("variant"));
   });
+});
+
+it("gives names of trials the room that they need, and no more than a window has", () => {
+  const named = (name: string) => [row(1, name)];
+  assert.ok(widthOfNames(named("uplinks: spray, uplink_rate=400Gbps, seed 3"), 1280) >= 320);
+  assert.equal(widthOfNames(named("ring"), 1280), 160);
+  assert.equal(widthOfNames(named("x".repeat(200)), 1280), 400);
+  assert.equal(widthOfNames(named("x".repeat(200)), 390), 234);
 });

@@ -2,6 +2,7 @@
 import type { Row, SweepDesign } from "../api/types";
 import { median } from "../draw/median";
 import { plain, wait, withUnit } from "../draw/numbers";
+import { textWidth } from "../draw/svg";
 import { hundredths, moment } from "../ui/format";
 
 export type Value = string | number | undefined;
@@ -132,6 +133,15 @@ export function middleOf(values: readonly Value[]): Value {
 }
 
 export const commonOf = (values: readonly Value[]): Value => (values.every((value) => value === values[0]) ? values[0] : undefined);
+
+/** Pixels beside the text of a cell. */
+const BESIDE = 20;
+
+/** Pixels for names of trials: those of a sweep begin alike, and differ where a narrow column would cut them. */
+export function widthOfNames(rows: readonly Row[], window: number): number {
+  const widest = rows.reduce((most, { name }) => Math.max(most, textWidth(name, 13.5)), 0);
+  return Math.ceil(Math.min(Math.max(widest + BESIDE, 160), 400, window * 0.6));
+}
 
 const PLAIN = ["name", "state", "tags", "jct_ns", "ideal_percent", "spark", "busbw_gbytes_per_s", "collective", "fabric", "created"];
 /** More would not fit beside each other. */

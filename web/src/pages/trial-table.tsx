@@ -25,7 +25,7 @@ import { State } from "../ui/parts";
 import { href } from "../ui/router";
 import { useTheme } from "../ui/theme";
 import type { Sort } from "../ui/view-kinds";
-import { commonOf, isResult, middleOf, type TrialColumn, type Value } from "./trial-columns";
+import { commonOf, isResult, middleOf, type TrialColumn, type Value, widthOfNames } from "./trial-columns";
 import type { Test } from "./trial-filters";
 
 const middle = constructAggregationFn({ aggregate: ({ rows, getValue }) => middleOf(rows.map((row) => getValue(row) as Value)) });
@@ -121,7 +121,6 @@ function StateCell({ row }: { row: Row }) {
 
 /** Columns that need more room than their numbers, or less. */
 const WIDTHS: Record<string, string> = {
-  name: "minmax(230px, 4fr)",
   state: "108px",
   tags: "minmax(70px, 1fr)",
   jct_ns: "112px",
@@ -152,7 +151,8 @@ interface Props {
 }
 
 export function TrialGrid({ table, columns, shown, groups, sort, onSort, picked, onPick, onTag, total }: Props) {
-  const { lines } = table;
+  const { lines, found } = table;
+  const nameWidth = useMemo(() => widthOfNames(found, window.innerWidth), [found]);
   const special: Record<string, (row: Row) => ReactNode> = {
     name: (row) => (
       <a href={place(row)} title={row.name}>
@@ -212,7 +212,7 @@ export function TrialGrid({ table, columns, shown, groups, sort, onSort, picked,
       label: column.label,
       note: column.key === "ideal_percent" ? "lowest, %" : column.unit === "GB/s" ? column.unit : undefined,
       meaning: column.meaning,
-      width: widthOf(column),
+      width: column.key === "name" ? `minmax(${nameWidth}px, 4fr)` : widthOf(column),
       number: column.kind === "number" && column.key !== "created",
       sortable: true,
       cell: cell(column),
