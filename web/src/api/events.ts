@@ -1,17 +1,14 @@
 /** The one stream of events of the page: states of trials, progress of the one that runs, sweeps. */
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect } from "react";
+import { signal } from "../signal";
 import type { Progress } from "./types";
 
 type Kind = "trial" | "sweep" | "reset";
 
 const progress = new Map<number, Progress>();
-const watchers = new Set<() => void>();
+const changed = signal();
 const handlers = new Map<Kind, Set<(id: string) => void>>();
 let connected = true;
-
-function notify(): void {
-  for (const watcher of watchers) watcher();
-}
 
 function emit(kind: Kind, id: string): void {
   for (const handler of handlers.get(kind) ?? []) handler(id);
@@ -26,7 +23,7 @@ export function listen(): void {
   source.addEventListener("progress", (event: MessageEvent<string>) => {
     const value = JSON.parse(event.data) as Progress;
     progress.set(value.id, value);
-    notify();
+    changed.notify();
   });
   for (const kind of ["trial", "sweep"] as const) {
     source.addEventListener(kind, (event: MessageEvent<string>) => {
@@ -38,25 +35,20 @@ export function listen(): void {
     // What has changed while the stream was away is not known.
     if (!connected) emit("reset", "");
     connected = true;
-    notify();
+    changed.notify();
   });
   source.addEventListener("error", () => {
     connected = false;
-    notify();
+    changed.notify();
   });
 }
 
-const subscribe = (watcher: () => void) => {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
-};
-
 export function useProgress(id: number | undefined): Progress | undefined {
-  return useSyncExternalStore(subscribe, () => (id ? progress.get(id) : undefined));
+  return changed.use(() => (id ? progress.get(id) : undefined));
 }
 
 export function useConnected(): boolean {
-  return useSyncExternalStore(subscribe, () => connected);
+  return changed.use(() => connected);
 }
 
 /** Calls back when a trial (or sweep) changes, and when it is not known what has changed. */

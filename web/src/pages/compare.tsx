@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import * as api from "../api/client";
 import type { Compare as Compared, Row } from "../api/types";
 import { barChart } from "../draw/bars";
+import { cdfChart } from "../draw/cdf";
 import { lineChart } from "../draw/lines";
 import { plain } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
@@ -175,34 +176,15 @@ function Overlay({ data, job, tail }: { data: Compared; job: string; tail: boole
   const list = data.cdfs.filter((one) => one.name === job && one.points.length > 0);
   const order = data.trials.map((trial) => String(trial.id));
   const name = (id: string) => data.trials.find((trial) => String(trial.id) === id)?.name ?? id;
-  const series = list.map((one) => ({
-    name: name(String(one.trial)),
-    colour: order.indexOf(String(one.trial)),
-    points: tail ? one.points.filter((point) => point[1] < 1).map(([value, share]) => [value, 1 - share] as const) : one.points,
-  }));
+  const lines = list.map(({ trial, points }) => ({ name: name(String(trial)), colour: order.indexOf(String(trial)), points }));
   const title = `FCT of ${job}, ${tail ? "tail" : "distribution"}`;
+  const chart = cdfChart(title, "Flow completion time", lines, tail);
   return (
     <Plot
       title={title}
       inputs={[data, job, tail]}
       axis="fct"
-      draw={(width, theme, span) =>
-        lineChart(
-          {
-            title,
-            span,
-            series,
-            steps: true,
-            x: { label: "Flow completion time", unit: "ns", log: tail },
-            y: tail
-              ? { label: "Share of flows that take longer", log: true, format: (value) => `${Number((value * 100).toPrecision(2))} %` }
-              : { label: "Share of flows", low: 0, high: 1, values: [0, 0.25, 0.5, 0.75, 1], format: (value) => `${Math.round(value * 1000) / 10} %` },
-          },
-          width,
-          320,
-          theme,
-        )
-      }
+      draw={(width, theme, span) => lineChart({ ...chart, span }, width, 320, theme)}
       numbers={{ columns: ["trial", "fct_ns", "share"], rows: list.flatMap((one) => one.points.map(([value, share]) => [name(String(one.trial)), value, share])) }}
     />
   );

@@ -1,9 +1,11 @@
 /** Plots of one trial, each with an address by which the notebook pins it. */
 import * as api from "../api/client";
 import type { Trial } from "../api/types";
+import { cdfChart } from "../draw/cdf";
 import { heatMap } from "../draw/heat";
 import { lineChart } from "../draw/lines";
 import { percent, plain, withUnit } from "../draw/numbers";
+import { count } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { HEAT_COLUMNS, METRICS as METRIC_KEYS } from "../views";
 import { Pending } from "../ui/parts";
@@ -25,36 +27,15 @@ export function CdfPlot({ id, of, tail, job, onPin }: PlotProps & { of: Of; tail
   const jobs = cdf.data.jobs.filter((one) => one.points.length > 0);
   if (jobs.length === 0) return <p className="empty">No flow was completed.</p>;
   const title = tail ? `${OF[of]}, tail` : `${OF[of]}, distribution`;
-  const series = jobs.map((one) => ({
-    name: one.name,
-    points: tail
-      ? one.points.filter((point) => point[1] < 1).map(([value, share]) => [value, 1 - share] as const)
-      : [[one.points[0]?.[0] ?? 0, 0] as const, ...one.points],
-  }));
+  const chart = cdfChart(title, OF[of], jobs, tail);
   const query = `${tail ? "tail" : "cdf"}?of=${of}${job ? `&job=${job}` : ""}`;
   return (
     <Plot
       title={title}
-      note={jobs.map((one) => `${one.name}: ${one.count.toLocaleString("en")} flows`).join(", ")}
+      note={jobs.map((one) => `${one.name}: ${count(one.count, "flow")}`).join(", ")}
       inputs={[cdf.data, tail]}
       axis={of}
-      draw={(width, theme, span) =>
-        lineChart(
-          {
-            title,
-            span,
-            series,
-            steps: true,
-            x: { label: OF[of], unit: "ns", log: tail },
-            y: tail
-              ? { label: "Share of flows that take longer", log: true, format: (value) => `${Number((value * 100).toPrecision(2))} %` }
-              : { label: "Share of flows", low: 0, high: 1, values: [0, 0.25, 0.5, 0.75, 1], format: (value) => `${Math.round(value * 100000) / 1000} %` },
-          },
-          width,
-          320,
-          theme,
-        )
-      }
+      draw={(width, theme, span) => lineChart({ ...chart, span }, width, 320, theme)}
       numbers={{ columns: ["job", "value_ns", "share"], rows: jobs.flatMap((one) => one.points.map(([value, share]) => [one.name, value, share])) }}
       onPin={onPin ? () => onPin(title, query) : undefined}
     />

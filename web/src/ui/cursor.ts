@@ -1,22 +1,18 @@
 /** The value under the pointer on an axis: drawings that share the axis have one cursor. */
-import { useCallback, useEffect, useSyncExternalStore } from "react";
+import { useCallback, useEffect } from "react";
+import { signal } from "../signal";
 
 const values = new Map<string, number>();
-const listeners = new Set<() => void>();
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
+const moved = signal();
 
 export function useCursor(axis: string | undefined): [number | undefined, (value: number | undefined) => void] {
-  const value = useSyncExternalStore(subscribe, () => (axis === undefined ? undefined : values.get(axis)));
+  const value = moved.use(() => (axis === undefined ? undefined : values.get(axis)));
   const set = useCallback(
     (next: number | undefined) => {
       if (axis === undefined || values.get(axis) === next) return;
       if (next === undefined) values.delete(axis);
       else values.set(axis, next);
-      for (const listener of listeners) listener();
+      moved.notify();
     },
     [axis],
   );

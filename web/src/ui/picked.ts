@@ -1,5 +1,5 @@
 /** Trials that are picked for a comparison, and the one that was last looked at. */
-import { useSyncExternalStore } from "react";
+import { signal } from "../signal";
 import { store, stored } from "./storage";
 
 /** The most that the server compares at once. */
@@ -7,7 +7,7 @@ export const COMPARED = 16;
 
 const KEY = "tenter-picked";
 const LAST = "tenter-last";
-const listeners = new Set<() => void>();
+const changed = signal();
 
 function read(): string[] {
   try {
@@ -23,17 +23,11 @@ let picked = read();
 export function pick(ids: string[]): void {
   picked = ids;
   store(KEY, JSON.stringify(ids));
-  for (const listener of listeners) listener();
+  changed.notify();
 }
 
 export function usePicked(): string[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => picked,
-  );
+  return changed.use(() => picked);
 }
 
 export function lastTrial(): string | undefined {

@@ -2,7 +2,8 @@
  * Routes are the part of the address behind `#`, so that the server has one page alone. What is chosen in a
  * view is in its query: Back, a reload and a link that is sent show it again.
  */
-import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useCallback, useMemo } from "react";
+import { signal } from "../signal";
 import type { Kind } from "./view-kinds";
 
 export interface Route {
@@ -19,16 +20,11 @@ function parse(): Route {
 }
 
 let current = parse();
-const listeners = new Set<() => void>();
+const changed = signal();
 
 function moved(to: Route): void {
   current = to;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  changed.notify();
 }
 
 window.addEventListener("hashchange", () => {
@@ -36,7 +32,7 @@ window.addEventListener("hashchange", () => {
   moved(parse());
 });
 
-export const useRoute = (): Route => useSyncExternalStore(subscribe, () => current);
+export const useRoute = (): Route => changed.use(() => current);
 
 /** The address of a page: `href(["trials", id, "fabric"], {time: "5"})`. */
 export function href(parts: string[], query: Record<string, string | undefined> = {}): string {
@@ -94,7 +90,7 @@ export function show(change: Record<string, string | undefined>): void {
 
 /** A value of a view that is in the address, under a name that no other part of the page has. */
 export function useShown<T>(name: string, kind: Kind<T>): [T, (next: T) => void] {
-  const text = useSyncExternalStore(subscribe, () => current.query.get(name));
+  const text = changed.use(() => current.query.get(name));
   const value = useMemo(() => kind.read(text), [kind, text]);
   const set = useCallback((next: T) => show({ [name]: kind.write(next) }), [name, kind]);
   return [value, set];

@@ -1,12 +1,12 @@
-import { useSyncExternalStore } from "react";
 import { DARK, LIGHT, type Theme } from "../draw/theme";
+import { signal } from "../signal";
 import { store, stored } from "./storage";
 
 export type Choice = "auto" | "light" | "dark";
 
 const KEY = "tenter-theme";
 const system = window.matchMedia("(prefers-color-scheme: dark)");
-const listeners = new Set<() => void>();
+const changed = signal();
 let printing = false;
 
 function kept(): Choice {
@@ -22,7 +22,7 @@ function isDark(): boolean {
 
 function apply(): void {
   document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
-  for (const listener of listeners) listener();
+  changed.notify();
 }
 
 system.addEventListener("change", apply);
@@ -43,16 +43,11 @@ export function choose(next: Choice): void {
   apply();
 }
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
-
 export function useChoice(): Choice {
-  return useSyncExternalStore(subscribe, () => choice);
+  return changed.use(() => choice);
 }
 
 /** The colours of drawings, which follow the scheme. */
 export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, () => (isDark() ? DARK : LIGHT));
+  return changed.use(() => (isDark() ? DARK : LIGHT));
 }
