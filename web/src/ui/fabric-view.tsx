@@ -5,9 +5,9 @@ import { layout, type Link, type Node } from "../draw/layout";
 import { withUnit } from "../draw/numbers";
 import { canvasPen, rasterPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
-import { csv, download, fileName } from "../draw/save";
+import { download, fileName } from "../draw/save";
 import type { Numbers } from "../pictures/kind";
-import { NumbersTable, Tip, useWidth } from "./plot";
+import { DrawingTools, Tip, useWidth } from "./plot";
 import { useTheme } from "./theme";
 
 interface Props {
@@ -47,7 +47,6 @@ export function FabricView(props: Props) {
   const [view, setView] = useState<View>(() => fitted(0, props.height));
   const [hover, setHover] = useState<Hover | null>(null);
   const [marked, setMarked] = useState<number>();
-  const [open, setOpen] = useState(false);
   const held = useRef<{ x: number; y: number } | null>(null);
   const arranged = useMemo(() => layout(props.nodes, props.links), [props.nodes, props.links]);
   const { nodes, links, loads, jobs, height } = props;
@@ -161,7 +160,7 @@ export function FabricView(props: Props) {
         {marked === undefined ? null : <Mark picture={picture} view={shown} at={marked} />}
         {hover ? <Tip hover={hover} width={width} /> : null}
       </div>
-      <div className="tools">
+      <DrawingTools title={props.title} file={name} numbers={numbers} onSvg={saveSvg} onPng={() => canvas.current?.toBlob((blob) => blob && download(`${name}.png`, blob))}>
         <button type="button" aria-label="Enlarge" onClick={() => zoom(1.5, width / 2, props.height / 2)}>
           +
         </button>
@@ -172,26 +171,7 @@ export function FabricView(props: Props) {
           Show all
         </button>
         {props.tools}
-        <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
-          Table
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            const { columns, rows } = numbers();
-            download(`${name}.csv`, csv(columns, rows));
-          }}
-        >
-          CSV
-        </button>
-        <button type="button" onClick={saveSvg}>
-          SVG
-        </button>
-        <button type="button" onClick={() => canvas.current?.toBlob((blob) => blob && download(`${name}.png`, blob))}>
-          PNG
-        </button>
-      </div>
-      {open ? <NumbersTable title={props.title} numbers={numbers()} /> : null}
+      </DrawingTools>
     </figure>
   );
 }

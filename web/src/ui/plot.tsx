@@ -57,7 +57,6 @@ function Drawn(props: Props) {
   const theme = useTheme();
   const [place, width] = useWidth();
   const [hover, setHover] = useState<Hover | null>(null);
-  const [open, setOpen] = useState(false);
   const { axis } = props;
   const [chosen, setSpan] = useShown(axis === "time" ? "span" : `${axis ?? ""}.span`, range);
   const span = axis === undefined ? null : chosen;
@@ -168,32 +167,60 @@ function Drawn(props: Props) {
         {drawing && said?.text ? <Tip hover={said} width={drawing.width} there={hover === null} /> : null}
       </div>
       {props.below}
-      <div className="tools">
+      <DrawingTools title={props.title} file={name} numbers={() => props.numbers} onSvg={saveSvg} onPng={savePng} onPin={props.onPin}>
         {across && span ? (
           <button type="button" onClick={() => setSpan(null)}>
             Show all
           </button>
         ) : null}
+      </DrawingTools>
+    </figure>
+  );
+}
+
+interface ToolsProps {
+  title: string;
+  /** The name of files without their endings. */
+  file: string;
+  numbers: () => Numbers;
+  onSvg: () => void;
+  onPng: () => void;
+  onPin?: (() => void) | undefined;
+  /** Buttons of this drawing alone, which stand first. */
+  children?: ReactNode;
+}
+
+/** The buttons below a drawing, and its numbers once they are asked for. */
+export function DrawingTools({ title, file, numbers, onSvg, onPng, onPin, children }: ToolsProps) {
+  const [open, setOpen] = useState(false);
+  const saveCsv = () => {
+    const { columns, rows } = numbers();
+    download(`${file}.csv`, csv(columns, rows));
+  };
+  return (
+    <>
+      <div className="tools">
+        {children}
         <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
           Table
         </button>
-        <button type="button" onClick={() => download(`${name}.csv`, csv(props.numbers.columns, props.numbers.rows))}>
+        <button type="button" onClick={saveCsv}>
           CSV
         </button>
-        <button type="button" onClick={saveSvg}>
+        <button type="button" onClick={onSvg}>
           SVG
         </button>
-        <button type="button" onClick={savePng}>
+        <button type="button" onClick={onPng}>
           PNG
         </button>
-        {props.onPin ? (
-          <button type="button" onClick={props.onPin}>
+        {onPin ? (
+          <button type="button" onClick={onPin}>
             Pin to notebook
           </button>
         ) : null}
       </div>
-      {open ? <NumbersTable title={props.title} numbers={props.numbers} /> : null}
-    </figure>
+      {open ? <NumbersTable title={title} numbers={numbers()} /> : null}
+    </>
   );
 }
 
@@ -213,7 +240,7 @@ export function Tip({ hover, width, there = false }: { hover: Hover; width: numb
 
 const MOST_ROWS = 500;
 
-export function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
+function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
   return (
     <div className="scroll numbers" tabIndex={0} role="region" aria-label={`Numbers of ${title}`}>
       <table>

@@ -5,12 +5,12 @@ import { plain, withUnit } from "../draw/numbers";
 import { canvasPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
 import { AXIS, barAt, type Bars, drawTimeline, NAMES, pixelOf, sayBar, timeAt, timelineHeight } from "../draw/timeline";
-import { csv, download } from "../draw/save";
+import { download, toPng } from "../draw/save";
 import { isReport } from "../embedded";
 import { TIMELINE_WIDTH } from "../views";
 import { useLoad, useSettled } from "./load";
 import { Pending, Search, Select } from "./parts";
-import { NumbersTable, Tip, useWidth } from "./plot";
+import { DrawingTools, Tip, useWidth } from "./plot";
 import { useShown } from "./router";
 import { useCursor } from "./cursor";
 import { useTheme } from "./theme";
@@ -23,7 +23,6 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const [range, setRange] = useShown("span", span);
   const [job, setJob] = useShown("job", text);
   const [search, setSearch] = useShown("rank", text);
-  const [open, setOpen] = useState(false);
   const [hover, setHover] = useState<Hover | null>(null);
   const [linked, point] = useCursor("time");
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
@@ -115,18 +114,23 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
     }
     setDrag(null);
   };
-  const saveSvg = () => {
-    if (!shown) return;
+  // A file has the axis, too, which is a drawing of its own here.
+  const file = (bars: Bars) => {
     const { pen, content } = svgPen();
-    const axis = drawTimeline(pen, shown, width, theme);
-    download("timeline.svg", svgDocument(width, height, theme, "Timeline", content() + axis), "image/svg+xml");
+    const axis = drawTimeline(pen, bars, width, theme);
+    return { svg: svgDocument(width, height, theme, "Timeline", content() + axis), width, height };
+  };
+  const saveSvg = () => {
+    if (shown) download("timeline.svg", file(shown).svg, "image/svg+xml");
+  };
+  const savePng = () => {
+    if (shown) toPng(file(shown), "timeline.png");
   };
   const there = shown && linked !== undefined ? pixelOf(shown, width, linked) : undefined;
   const numbers = {
     columns: ["lane", "start_ns", "end_ns", "chunks"],
     rows: (data?.bars ?? []).map(([lane = 0, start = 0, end = 0, , count = 1]) => [lanes[lane]?.name ?? "", start, end, count]),
   };
-  const saveCsv = () => download("timeline.csv", csv(numbers.columns, numbers.rows));
   return (
     <section aria-label="Timeline">
       <div className="controls">
@@ -191,26 +195,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
         </div>
         {data && data.bars.length === 0 ? <p className="empty">No chunk fits.</p> : null}
         {data ? null : <Pending loading={loaded.loading} problem={loaded.problem} />}
-        <div className="tools">
-          <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
-            Table
-          </button>
-          <button type="button" onClick={saveCsv}>
-            CSV
-          </button>
-          <button type="button" onClick={saveSvg}>
-            SVG
-          </button>
-          <button type="button" onClick={() => canvas.current?.toBlob((blob) => blob && download("timeline.png", blob))}>
-            PNG
-          </button>
-          {onPin ? (
-            <button type="button" onClick={() => onPin("timeline")}>
-              Pin to notebook
-            </button>
-          ) : null}
-        </div>
-        {open ? <NumbersTable title="the timeline, as it is shown" numbers={numbers} /> : null}
+        <DrawingTools title="the timeline, as it is shown" file="timeline" numbers={() => numbers} onSvg={saveSvg} onPng={savePng} onPin={onPin ? () => onPin("timeline") : undefined} />
       </figure>
     </section>
   );
