@@ -165,6 +165,11 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.locator("figure.plot svg").first().waitFor();
     await button("Pin to notebook").first().click();
     await page.getByText("Pinned to the notebook").waitFor();
+    // A picture of a table is a part of its page, and pinned like any other.
+    await link("Ports").click();
+    await page.locator("summary", { hasText: "Queue pairs per link" }).click();
+    await page.getByRole("figure").filter({ hasText: "Queue pairs per link" }).getByRole("button", { name: "Pin to notebook" }).click();
+    await page.getByText("Pinned to the notebook: Queue pairs per link").waitFor();
     await page.getByRole("navigation", { name: "One trial" }).getByRole("link", { name: "Notebook" }).click();
     await heading("Notebook").waitFor();
     await button("Edit note").click();
@@ -173,7 +178,8 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await button("Save note").click();
     await button("Edit note").waitFor();
     await page.getByRole("heading", { level: 1, name: "All-to-all" }).waitFor();
-    await page.locator("figure.plot svg").waitFor();
+    await page.locator("figure.plot svg").first().waitFor();
+    await page.locator("summary", { hasText: "Queue pairs per link" }).waitFor();
     assert.equal(await page.evaluate(() => "hacked" in window), false, "HTML in notes is text");
     assert.deepEqual(await barriers(), []);
   });
