@@ -273,7 +273,7 @@ describe("the report of a trial with pauses", () => {
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     // A chunk and what befell it stand in a few lines, and the table is scrolled instead.
     const widths = await page.locator("td.words").evaluateAll((cells) => cells.filter((cell) => cell.checkVisibility()).map((cell) => cell.getBoundingClientRect().width));
-    assert.ok(widths.length > 0 && widths.every((width) => width > 150), widths.join(", "));
+    assert.ok(widths.length > 0 && widths.every((width) => width > 100), widths.join(", "));
     await page.close();
   });
 

@@ -483,7 +483,7 @@ function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
             <tbody>
               {links.map((link, at) => (
                 <tr key={at}>
-                  <td className="words" title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
+                  <td className="chunk" title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
                   <td className="n">{withUnit(link.posted_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(link.received_ns, "ns", 5)}</td>
                   <td className="n">{withUnit(difference(link.nic_wait_ns), "ns")}</td>

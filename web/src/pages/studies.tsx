@@ -55,7 +55,7 @@ function AllStudies() {
                   <a href={href(["studies", study.name])}>{study.name}</a>
                 </td>
                 <td className="words">{study.title}</td>
-                <td className="words">{study.source}</td>
+                <td>{study.source}</td>
                 <td className="n">{tally(study.required_matches, study.required)}</td>
                 <td className="n">{tally(study.open_matches, study.open)}</td>
                 <td className="n">{tally(study.matches, study.judged)}</td>

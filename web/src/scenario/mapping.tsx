@@ -75,7 +75,7 @@ function Board({ places, hosts, onChange }: { places: Places; hosts: string[]; o
     <div className="board">
       {[...leaves].map(([leaf, names]) => (
         <div className="leaf" key={leaf}>
-          <h4>{leaf || "hosts"}</h4>
+          <h2>{leaf || "hosts"}</h2>
           {names.map((name) => {
             const ranks = hosts.flatMap((host, rank) => (host === name ? [rank] : []));
             return (
