@@ -158,9 +158,14 @@ notebooks: package-python ## Run the notebooks of docs/notebooks and export each
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check -r docs/notebooks/requirements.txt
 	$(PACKAGED)/bin/python -P docs/notebooks/export.py $(NOTEBOOKS)
 
-workflows: $(PYTHON)/installed ## Check the release workflow against its schema, and audit it
-	$(PYTHON)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(PYTHON)/bin/zizmor --offline --no-progress --quiet .github/workflows
+SCHEMA = $(PYTHON)/bin/check-jsonschema --quiet --default-filetype yaml --builtin-schema vendor
+workflows: $(PYTHON)/installed ## Check the files of the forge and CITATION.cff against their schemas, and audit the workflow
+	$(SCHEMA).github-workflows .github/workflows/*.yml
+	$(SCHEMA).dependabot .github/dependabot.yml
+	$(SCHEMA).github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA).github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA).citation-file-format CITATION.cff
+	$(PYTHON)/bin/zizmor --offline --no-progress --quiet .github
 
 docs: $(PYTHON)/installed ## Build the documentation as a site with search, target/site; python3 -m http.server -d target/site shows it
 	$(PYTHON)/bin/mkdocs build --strict --quiet --site-dir $(abspath $(TARGET))/site
