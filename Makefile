@@ -245,6 +245,10 @@ browser: page build tests/browser/node_modules/.package-lock.json ## Open report
 	npm --prefix tests/browser run --silent check
 	TENTER="$(abspath $(TENTER))" npm --prefix tests/browser run --silent test
 
+.PHONY: pictures
+pictures: build tests/browser/node_modules/.package-lock.json ## Make the pictures of README anew, from its commands and their reports
+	cd tests/browser && TENTER="$(abspath $(TENTER))" node pictures.js
+
 .PHONY: site-browser
 site-browser: docs tests/browser/node_modules/.package-lock.json ## Open the site of the documentation in a real browser, and search it
 	CARGO_TARGET_DIR="$(abspath $(TARGET))" npm --prefix tests/browser run --silent site

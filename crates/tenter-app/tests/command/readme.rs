@@ -1,17 +1,18 @@
-//! The lists of README.md are what the program has.
+//! The lists of the pages on models and studies are what the program has.
 
 use serde_json::Value;
 
 use crate::workplace::Workplace;
 
-const README: &str = include_str!("../../../../README.md");
+const MODELS: &str = include_str!("../../../../docs/models.md");
+const STUDIES: &str = include_str!("../../../../docs/studies.md");
 
-/// The words in the typeface of code of the item or the table that `title` begins, in order; what
-/// has a space in it is no word.
-fn listed(title: &str) -> Vec<String> {
-    let begin = README.find(title);
-    let begin = begin.unwrap_or_else(|| panic!("README.md has no {title:?}"));
-    let text = &README[begin + title.len()..];
+/// The words in the typeface of code of the item or the table that `title` begins on a page, in
+/// order; what has a space in it is no word.
+fn listed(page: &str, title: &str) -> Vec<String> {
+    let begin = page.find(title);
+    let begin = begin.unwrap_or_else(|| panic!("the page has no {title:?}"));
+    let text = &page[begin + title.len()..];
     let end = ["\n- **", "\n\n"].iter().filter_map(|end| text.find(end));
     let text = &text[..end.min().unwrap_or(text.len())];
     let quoted = text.split('`').skip(1).step_by(2);
@@ -62,8 +63,8 @@ fn commands(workplace: &Workplace, command: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_readme_lists_what_scenarios_may_say() {
-    let workplace = Workplace::new("readme-schema");
+fn the_page_of_models_lists_what_scenarios_may_say() {
+    let workplace = Workplace::new("lists-schema");
     let schema = workplace.words("schema").expect(0).json();
     let nic = "/properties/endpoint/properties/nic/properties";
     let ultra_ethernet = format!("{nic}/transport/anyOf/1/properties/congestion_control/anyOf/0");
@@ -102,10 +103,10 @@ fn the_readme_lists_what_scenarios_may_say() {
         ),
     ];
     for (title, place) in lists {
-        assert_eq!(listed(title), allowed(&schema, &place), "{title}");
+        assert_eq!(listed(MODELS, title), allowed(&schema, &place), "{title}");
     }
-    let mut workloads = listed("- **Workloads**");
-    workloads.extend(listed("- **Workloads of others**"));
+    let mut workloads = listed(MODELS, "- **Workloads**");
+    workloads.extend(listed(MODELS, "- **Workloads of others**"));
     workloads.sort();
     assert_eq!(
         workloads,
@@ -114,16 +115,19 @@ fn the_readme_lists_what_scenarios_may_say() {
 }
 
 #[test]
-fn the_readme_lists_what_commands_take() {
-    let workplace = Workplace::new("readme-commands");
-    let mut imported = listed("- **Workloads of others**");
-    imported.extend(listed("- **Fabrics, servers and switches of others**"));
+fn the_pages_list_what_commands_take() {
+    let workplace = Workplace::new("lists-commands");
+    let mut imported = listed(MODELS, "- **Workloads of others**");
+    imported.extend(listed(
+        MODELS,
+        "- **Fabrics, servers and switches of others**",
+    ));
     // Reads what another of them has written.
     imported.push("graph".to_owned());
     imported.sort();
     assert_eq!(imported, commands(&workplace, "import"));
     assert_eq!(
-        listed("- **Written for others**"),
+        listed(MODELS, "- **Written for others**"),
         commands(&workplace, "export")
     );
     let studies = workplace.words("study list").expect(0).stdout;
@@ -131,5 +135,5 @@ fn the_readme_lists_what_commands_take() {
         .lines()
         .filter_map(|line| Some(line.split_once('/')?.0));
     let folders = sorted(folders.filter(|folder| !folder.contains(' ')));
-    assert_eq!(listed("| studies |"), folders);
+    assert_eq!(listed(STUDIES, "| studies |"), folders);
 }
