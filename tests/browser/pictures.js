@@ -1,14 +1,14 @@
 // @ts-check
 // Makes the pictures of README.md anew, each a drawing of a report on what its commands have left:
 //   node pictures.js
-// `pictures.test.js` holds the commands, the output and the pictures that the page shows against this.
+// `pictures.test.js` compares them, and what pages show below their commands with what the commands print.
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { launch } from "./browser.js";
 import { Workplace } from "./make-trials.js";
 
-const ROOT = resolve(import.meta.dirname, "../..");
+export const ROOT = resolve(import.meta.dirname, "../..");
 export const IMAGES = join(ROOT, "docs/images");
 /** The window whose width drawings take. */
 const WINDOW = { width: 1000, height: 800 };
@@ -29,11 +29,12 @@ const TRIALS = { ecmp: "ECMP", spray: "packet spray" };
 const UPLINKS = "leaf → spine";
 
 /**
- * The commands of README.md in blocks marked `console`, each with the output that the page shows below it.
+ * The commands of a page in blocks marked `console`, each with the output that the page shows below it.
+ * @param {string} page
  * @returns {{ words: string[], shown: string[] }[]}
  */
-export function commands() {
-  const text = readFileSync(join(ROOT, "README.md"), "utf8");
+function commands(page) {
+  const text = readFileSync(join(ROOT, page), "utf8");
   return [...text.matchAll(/^```console\n([^]*?)^```/gm)].flatMap(([, block = ""]) =>
     block
       .replaceAll("\\\n", "")
@@ -47,8 +48,8 @@ export function commands() {
   );
 }
 
-/** A line with one blank where it has several, since the widths of columns depend on what the page leaves out. @param {string} line */
-export const plain = (line) => line.trim().replaceAll(/\s+/g, " ");
+/** A line with one blank where it has several, since the widths of columns depend on rows that the page leaves out. @param {string} line */
+const plain = (line) => line.trim().replaceAll(/\s+/g, " ");
 
 /**
  * Saves drawings of a report as its readers do.
@@ -86,13 +87,18 @@ function beside(drawings, titles) {
 }
 
 /**
- * Runs the commands of the page.
+ * Runs the commands of a page, one after the other.
  * @param {Workplace} workplace
- * @returns {string[]} what each of them printed
+ * @param {string} page
+ * @returns {string[]} the lines that the page shows, and the commands do not print
  */
-export function run(workplace) {
+export function run(workplace, page) {
   symlinkSync(join(ROOT, "scenarios"), join(workplace.folder, "scenarios"));
-  return commands().map(({ words }) => workplace.tenter(...words));
+  return commands(page).flatMap(({ words, shown }) => {
+    const printed = workplace.tenter(...words).split("\n").map(plain);
+    const missing = shown.map(plain).filter((line) => line !== "" && !printed.includes(line));
+    return missing.map((line) => `tenter ${words.join(" ")}: ${line}`);
+  });
 }
 
 /**
@@ -121,7 +127,7 @@ export async function pictures(workplace) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const workplace = new Workplace();
-  run(workplace);
+  run(workplace, "README.md");
   mkdirSync(IMAGES, { recursive: true });
   for (const [name, svg] of await pictures(workplace)) writeFileSync(join(IMAGES, name), `${svg}\n`);
   workplace.remove();
