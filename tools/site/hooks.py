@@ -1,7 +1,9 @@
-"""Hooks of MkDocs: the navigation from docs/README.md, and links to the rest of the repository.
+"""Hooks of MkDocs: the navigation from five index pages, and links to the rest of the repository.
 
 Pages link to files outside of docs/, as a reader of the repository follows them. Each such file
 becomes a page of the site: Markdown as it is, other text as a block of code, a folder as a list.
+
+Beside each page stands its Markdown, and llms.txt (https://llmstxt.org) lists them.
 """
 
 from __future__ import annotations
@@ -12,46 +14,72 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = "docs/"
 # Where files from outside of docs/ are on the site.
 OUTSIDE = "repository/"
-# The list of decisions, which is a section of docs/README.md alone.
-DECISIONS = "decisions/README.md"
+# Each tab has an index page, whose tables are its navigation: a group for each heading.
+TABS = {
+    "Start": "README.md",
+    "Guides": "guides.md",
+    "Models": "models.md",
+    "Reference": "reference.md",
+    "Developers": "developers.md",
+}
+# The Markdown of pages as the site has it, by their places.
+MARKDOWN: dict[str, str] = {}
 # A longer file is shown up to here; nobody reads further in a browser.
 SHOWN_LINES = 400
 
+# How much the search prefers pages, by the first beginning of their places that fits; with 0 it
+# leaves them out.
+WEIGHTS = {
+    OUTSIDE + "studies/": 0.2,
+    OUTSIDE + "README.md": 2,
+    OUTSIDE: 0,
+    "decisions/": 0.2,
+    "guides/": 4,
+    "models/": 2,
+}
+
 LINK = re.compile(r"(?<!\!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+PICTURE = re.compile(r"(?P<begin>!\[[^\]]*\]\()(?P<target>[^)\s]+)")
 FENCE = re.compile(r"^(```|~~~)")
 LANGUAGES = {".rs": "rust", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Takes the navigation from the tables of docs/README.md, a section for each heading."""
-    nav: list[Any] = [{"Home": "README.md"}]
-    section: list[dict[str, str] | str] = []
-    for line in (ROOT / DOCS / "README.md").read_text("utf-8").splitlines():
-        if line.startswith("## "):
-            section = []
-            nav.append({line.removeprefix("## "): section})
-            if line == "## Decisions":
-                section.append(DECISIONS)
-        elif line.startswith("| [") and nav:
-            found = LINK.search(line)
-            if found and not found["target"].startswith(".."):
-                section.append({title(found["text"], line): found["target"]})
-    config.nav = [item for item in nav if all(item.values())]
+    """Takes the navigation from the tables of the index pages."""
+    config.nav = [{tab: [index, *groups(index)]} for tab, index in TABS.items()]
     return config
 
 
-def title(text: str, line: str) -> str:
-    """A name for the navigation: `tutorial.md` is no name, and neither is the number 0001."""
-    if text.isdigit():
-        return f"{text}: {line.split('|')[2].strip()}"
-    return text.removesuffix(".md").replace("-", " ")
+def groups(index: str) -> list[dict[str, list[dict[str, str]]]]:
+    """The pages that the tables of an index page link to, by their headings."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for heading, text, about, uri in entries(index):
+        # The number of a decision is no name.
+        name = f"{text}: {about}" if text.isdigit() else text
+        found.setdefault(heading, []).append({name: uri})
+    return [{heading: pages} for heading, pages in found.items()]
+
+
+def entries(index: str) -> list[tuple[str, str, str, str]]:
+    """The rows of the tables of an index page: heading, link, description, and place on the site."""
+    found = []
+    heading = ""
+    for line in read(DOCS + index).splitlines():
+        if line.startswith("## "):
+            heading = line.removeprefix("## ")
+        elif line.startswith("| [") and (link := LINK.search(line)):
+            target, _ = resolved(DOCS + index, link["target"])
+            if target is not None:
+                about = line.split("|")[2].strip()
+                found.append((heading, link["text"], about, site_uri(target)))
+    return found
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -67,22 +95,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 continue
             known.add(target)
             uri = site_uri(target)
-            files.append(File.generated(config, uri, content=content(target)))
+            made = File.generated(config, uri, content=content(target))
+            # Files that pages name are found by these pages, and by the search.
+            made.inclusion = InclusionLevel.NOT_IN_NAV
+            files.append(made)
             if target.endswith(".md"):
                 waiting.append((target, read(target)))
-    files.append(File.generated(config, DECISIONS, content=decisions()))
     return files
 
 
-def decisions() -> str:
-    """The page of the section: its table, with links from where the decisions are."""
-    section = read(DOCS + "README.md").partition("## Decisions\n")[2].partition("\n## ")[0]
-    return "# Decisions\n" + section.replace("](decisions/", "](")
-
-
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Leads links to where their files are on the site."""
-    path = repository_path(page.file.src_uri)
+    """Leads links and pictures to where their files are on the site."""
+    uri = page.file.src_uri
+    weight = next((weight for begin, weight in WEIGHTS.items() if uri.startswith(begin)), 1)
+    page.meta["search"] = {"exclude": True} if weight == 0 else {"boost": weight}
+    path = repository_path(uri)
     if path is None:
         return markdown
     here = posixpath.dirname(page.file.src_uri)
@@ -94,7 +121,27 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         uri = posixpath.relpath(site_uri(target), here or ".")
         return f"[{link['text']}]({uri}{anchor})"
 
-    return outside_fences(markdown, lambda line: LINK.sub(lead, line))
+    def show(picture: re.Match[str]) -> str:
+        target, _ = resolved(path, picture["target"])
+        if target is None:
+            return picture[0]
+        return picture["begin"] + posixpath.relpath(target.removeprefix(DOCS), here or ".")
+
+    led = outside_fences(markdown, lambda line: PICTURE.sub(show, LINK.sub(lead, line)))
+    MARKDOWN[uri] = led
+    return led
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Writes the Markdown of each page beside it, and the list of all pages."""
+    site = Path(config.site_dir)
+    for uri, markdown in MARKDOWN.items():
+        (site / uri).write_text(markdown, "utf-8")
+    lines = [f"# {config.site_name}", "", f"> {config.site_description}", ""]
+    for tab, index in TABS.items():
+        rows = [f"- [{text}]({uri}): {about}" for _, text, about, uri in entries(index)]
+        lines += [f"## {tab}", "", *rows, ""]
+    (site / "llms.txt").write_text("\n".join(lines), "utf-8")
 
 
 def read(path: str) -> str:

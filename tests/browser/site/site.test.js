@@ -57,7 +57,7 @@ test("the search finds headroom", async () => {
   });
   await page.goto(`${address}/index.html`);
   await page.locator("input.md-search__input").first().fill("headroom");
-  const result = page.locator(".md-search-result__link", { hasText: /PFC/ }).first();
+  const result = page.locator(".md-search-result__item > a", { hasText: /PFC/ }).first();
   await result.waitFor({ timeout: 20_000 });
   const href = await result.getAttribute("href");
   assert.match(href ?? "", /\.html/);
@@ -66,6 +66,64 @@ test("the search finds headroom", async () => {
   assert.match(text, /headroom/i);
   assert.deepEqual(elsewhere, [], "no page asks another server");
   await page.close();
+});
+
+/** What users type, and a page that answers it, which must be among the first results. @type {[string, RegExp][]} */
+const QUESTIONS = [
+  ["install", /index|packages/],
+  ["first trial", /tutorial/],
+  ["why is my job slow", /slow-job/],
+  ["how large must the fabric be", /size-a-fabric/],
+  ["ECN thresholds", /buffers-and-ecn|ecn/],
+  ["PFC headroom", /pfc|buffers/],
+  ["Kineto trace", /kineto|read-a-trace/],
+  ["Chakra", /chakra/],
+  ["Ultra Ethernet", /ultra-ethernet/],
+  ["scheduled fabric credits", /scheduled-fabric/],
+  ["nccl-tests log", /calibrate|bench|report/],
+  ["time to first token", /inference|serve/],
+  ["write a load balancer", /extending|plug-in/],
+  ["packet spray reorder", /spray|selective-repeat/],
+  ["DCQCN parameters", /dcqcn/],
+  ["exit code 130", /exit-codes/],
+  ["SONiC config_db", /sonic/],
+  ["flapping link", /faults/],
+  ["compare two trials", /report|tutorial|workspace/],
+  ["power of a switch", /power/],
+  ["htsim", /peers|topo|flows/],
+];
+
+test("the search answers what users type", async () => {
+  const page = await browser.newPage();
+  await page.goto(`${address}/index.html`);
+  const input = page.locator("input.md-search__input").first();
+  /** @type {string[]} */
+  const unanswered = [];
+  for (const [question, answer] of QUESTIONS) {
+    // The page looks at what is typed when a key comes up.
+    await input.fill("");
+    await input.press("End");
+    await page.waitForFunction(() => document.querySelectorAll(".md-search-result__item").length === 0);
+    await input.fill(question);
+    await input.press("End");
+    await page.locator(".md-search-result__item").first().waitFor({ timeout: 20_000 });
+    const links = page.locator(".md-search-result__item > a.md-search-result__link");
+    const found = await links.evaluateAll((all) => all.slice(0, 5).map((one) => new URL(one.getAttribute("href") ?? "", document.baseURI).pathname));
+    if (!found.some((path) => answer.test(path))) unanswered.push(`${question}: ${found.join(" ")}`);
+  }
+  assert.deepEqual(unanswered, []);
+  await page.close();
+});
+
+test("llms.txt lists pages as Markdown", async () => {
+  const list = await (await fetch(`${address}/llms.txt`)).text();
+  const links = [...list.matchAll(/^- \[[^\]]+\]\(([^)]+\.md)\): ./gm)].map(([, link]) => link);
+  assert.ok(links.length > 100, `${links.length} pages`);
+  for (const link of links) {
+    const answer = await fetch(`${address}/${link}`);
+    assert.equal(answer.status, 200, link);
+    assert.match(await answer.text(), /^# /m, link);
+  }
 });
 
 test("a page links to the code that it names", async () => {
