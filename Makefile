@@ -1,4 +1,4 @@
-# Everything here needs the Rust toolchain and nothing else, except for `page`, which needs Node.js 20.19, and `browser`, which needs Chromium, too.
+# Everything here needs the Rust toolchain and nothing else, except for `page`, which needs Node.js 20.19, and `browser` and `pictures`, which need Chromium, too.
 
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
