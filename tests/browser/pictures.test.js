@@ -1,5 +1,5 @@
 // @ts-check
-// README.md and the guides: their commands print what they show, and the pictures are those of the reports.
+// README.md, the tutorial and the guides: their commands print what they show, and the pictures are those of the reports.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { Workplace } from "./make-trials.js";
 import { IMAGES, pictures, ROOT, run } from "./pictures.js";
 
-const GUIDES = "docs/guides";
+const GUIDES = readdirSync(join(ROOT, "docs/guides")).map((name) => `docs/guides/${name}`);
 
 test("README.md shows what its commands print, and the pictures of their reports", async () => {
   const workplace = new Workplace();
@@ -20,10 +20,10 @@ test("README.md shows what its commands print, and the pictures of their reports
   workplace.remove();
 });
 
-for (const guide of readdirSync(join(ROOT, GUIDES))) {
-  test(`${guide} shows what its commands print`, () => {
+for (const page of ["docs/tutorial.md", ...GUIDES]) {
+  test(`${page} shows what its commands print`, () => {
     const workplace = new Workplace();
-    assert.deepEqual(run(workplace, `${GUIDES}/${guide}`), []);
+    assert.deepEqual(run(workplace, page), []);
     workplace.remove();
   });
 }
