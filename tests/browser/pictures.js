@@ -2,7 +2,7 @@
 // Makes the pictures of README.md anew, each a drawing of a report on what its commands have left:
 //   node pictures.js
 // `pictures.test.js` compares them, and what pages show below their commands with what the commands print.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { launch } from "./browser.js";
@@ -42,7 +42,7 @@ function commands(page) {
       .slice(1)
       .map((one) => {
         const [command = "", ...shown] = one.trimEnd().split("\n");
-        const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
+        const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? "");
         return { words, shown };
       }),
   );
@@ -50,6 +50,12 @@ function commands(page) {
 
 /** A line with one blank where it has several, since the widths of columns depend on rows that the page leaves out. @param {string} line */
 const plain = (line) => line.trim().replaceAll(/\s+/g, " ");
+
+/** The pages of the documentation that show what a command prints, besides README.md. */
+export function showing() {
+  const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+  return pages.map((name) => `docs/${name}`).filter((page) => commands(page).some(({ shown }) => shown.length > 0));
+}
 
 /**
  * Saves drawings of a report as its readers do.
@@ -96,7 +102,7 @@ export function run(workplace, page) {
   symlinkSync(join(ROOT, "scenarios"), join(workplace.folder, "scenarios"));
   return commands(page).flatMap(({ words, shown }) => {
     const printed = workplace.tenter(...words).split("\n").map(plain);
-    const missing = shown.map(plain).filter((line) => line !== "" && !printed.includes(line));
+    const missing = shown.map(plain).filter((line) => !["", "…"].includes(line) && !printed.includes(line));
     return missing.map((line) => `tenter ${words.join(" ")}: ${line}`);
   });
 }

@@ -1,13 +1,11 @@
 // @ts-check
-// README.md, the tutorial and the guides: their commands print what they show, and the pictures are those of the reports.
+// Commands print what pages show below them, and the pictures of README.md are those of its reports.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Workplace } from "./make-trials.js";
-import { IMAGES, pictures, ROOT, run } from "./pictures.js";
-
-const GUIDES = readdirSync(join(ROOT, "docs/guides")).map((name) => `docs/guides/${name}`);
+import { IMAGES, pictures, ROOT, run, showing } from "./pictures.js";
 
 test("README.md shows what its commands print, and the pictures of their reports", async () => {
   const workplace = new Workplace();
@@ -20,7 +18,7 @@ test("README.md shows what its commands print, and the pictures of their reports
   workplace.remove();
 });
 
-for (const page of ["docs/tutorial.md", ...GUIDES]) {
+for (const page of showing()) {
   test(`${page} shows what its commands print`, () => {
     const workplace = new Workplace();
     assert.deepEqual(run(workplace, page), []);
