@@ -9,7 +9,7 @@ use std::process::Command;
 use sha2::{Digest as _, Sha256};
 
 /// Crates whose code no result depends on.
-const ASIDE: [&str; 3] = ["tenter-cli", "tenter-python", "tenter-testkit"];
+const ASIDE: [&str; 3] = ["tenter-app", "tenter-python", "tenter-testkit"];
 
 fn main() {
     let own = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());

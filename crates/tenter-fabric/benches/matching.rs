@@ -1,6 +1,6 @@
 //! How long the choice of circuits takes, against k·r⁴ for k switches of r ports.
 //!
-//! `cargo test -p tenter-steering --bench matching`, with the optimised profile of tests.
+//! `cargo test -p tenter-fabric --bench matching`, with the optimised profile of tests.
 
 use std::time::Instant;
 

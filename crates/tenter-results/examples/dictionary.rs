@@ -1,4 +1,4 @@
-//! Prints the data dictionary: `cargo run -p tenter-record --example dictionary >
+//! Prints the data dictionary: `cargo run -p tenter-results --example dictionary >
 //! docs/data-dictionary.md`.
 
 use std::io::Write as _;

@@ -128,8 +128,8 @@ fn columns_as_markdown(entry: &TableEntry, page: &mut String) {
 const INTRODUCTION: &str = "\
 # Data dictionary
 
-Every table and column of a trial folder. This page is generated from the row types in `crates/tenter-record`; after a change there,
-`cargo run -p tenter-record --example dictionary > docs/data-dictionary.md` writes it anew.
+Every table and column of a trial folder. This page is generated from the row types in `crates/tenter-results`; after a change there,
+`cargo run -p tenter-results --example dictionary > docs/data-dictionary.md` writes it anew.
 
 - A column's name ends with its unit. `GB` and `Gbit` are 10⁹; sizes are in bytes.
 - Times are simulated and counted from the start of the trial. The simulation counts whole picoseconds; a `_ns` column holds the nearest

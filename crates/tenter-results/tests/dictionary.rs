@@ -7,6 +7,6 @@ fn the_committed_page_is_up_to_date() {
     assert!(
         committed == tenter_results::dictionary::markdown(),
         "docs/data-dictionary.md is out of date; refresh it with\n    \
-         cargo run -p tenter-record --example dictionary > docs/data-dictionary.md"
+         cargo run -p tenter-results --example dictionary > docs/data-dictionary.md"
     );
 }

@@ -259,7 +259,7 @@ fn the_description_in_the_repository_is_that_of_the_program() {
     let kept = std::fs::read_to_string(path).expect("the file is there");
     assert!(
         kept == printed,
-        "write it anew: UPDATE_EXPECTED=1 cargo test -p tenter-cli --test ui"
+        "write it anew: UPDATE_EXPECTED=1 cargo test -p tenter-app --test ui"
     );
     let description: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(description["openapi"], "3.1.0");

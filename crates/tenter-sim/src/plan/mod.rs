@@ -6,8 +6,8 @@
 //! [`ideal`] the time that collectives take if they wait for no other traffic, headers and delays
 //! included.
 //!
-//! Nothing here reads text, and nothing simulates: `tenter-scenario` makes plans, `tenter-sim` runs
-//! them, and `tenter-explain` explains them.
+//! Nothing here reads text, and nothing simulates: the library resolves scenarios to plans and
+//! explains them, and the rest of this crate runs them.
 
 mod bounds;
 mod circuits;

@@ -31,7 +31,7 @@ pub(crate) fn tenter() -> PathBuf {
             "build",
             "--release",
             "--package",
-            "tenter-cli",
+            "tenter-app",
             "--target-dir",
         ])
         .arg(target)

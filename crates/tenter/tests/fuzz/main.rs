@@ -45,7 +45,7 @@ impl Drop for Replay {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let case = self.0;
-            eprintln!("again: TENTER_FUZZ_CASE={case} cargo test -p tenter-explain --test fuzz");
+            eprintln!("again: TENTER_FUZZ_CASE={case} cargo test -p tenter --test fuzz");
         }
     }
 }
