@@ -30,10 +30,6 @@ impl Holders {
         std::mem::take(&mut self.all[link].flows)
     }
 
-    pub(crate) fn held_by(&self, link: LinkId) -> &[FlowId] {
-        &self.all[link].flows
-    }
-
     pub(crate) fn put(&mut self, link: LinkId, flows: Vec<FlowId>) {
         self.all[link].flows = flows;
     }

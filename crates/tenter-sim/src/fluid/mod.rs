@@ -26,6 +26,7 @@ mod held;
 mod holders;
 mod links;
 mod members;
+mod opened;
 mod population;
 mod queues;
 mod repair;

@@ -15,9 +15,10 @@ use tenter_language::units::Instant;
 use crate::fluid::amounts::{FlowRate, Load, Weight};
 use crate::fluid::flow::FlowId;
 use crate::fluid::holders::Holders;
-use crate::fluid::links::{LinkId, Links, NOTHING};
+use crate::fluid::links::{Kind, LinkId, Links, NOTHING};
+use crate::fluid::opened::Opened;
 use crate::fluid::population::Population;
-use crate::fluid::shares::Shares;
+use crate::fluid::shares::{Shares, weighed};
 
 /// Repair state. Its memory is kept from one repair to the next.
 #[derive(Clone, Debug, Default)]
@@ -26,9 +27,14 @@ pub(crate) struct Repair {
     pub(crate) holders: Holders,
     /// Flows by their limit, lowest first: the open ones, and some that have closed since.
     limited: BTreeMap<(FlowRate, LinkId), Vec<FlowId>>,
-    /// Scratch lists: the open flows on a link, and the flows that have more than it can give.
+    /// Flows that the present pass has opened, by link.
+    opened: Opened,
+    /// Scratch lists: the open flows on a link, the flows that have more than it can give, and the
+    /// kinds and links of flows that it holds.
     open: Vec<FlowId>,
     over: Vec<(Reverse<FlowRate>, FlowId)>,
+    kinds: Vec<Kind>,
+    hops: Vec<(LinkId, Weight)>,
     /// Number of flows that were opened or shifted to another level, since the start.
     pub(crate) refilled: u64,
     /// Replaces [`VISITS`], since no case is known that reaches that many.
@@ -42,6 +48,9 @@ pub(crate) struct Repair {
 /// Capacity, in flows, from which a scratch list returns its memory.
 const MANY: usize = 1 << 16;
 
+/// Held flows whose links are looked up together.
+const BATCH: usize = 64;
+
 /// Visits of a link in one pass after which all rates are found anew. Links might pass on what
 /// rounding leaves without end; no case is known.
 const VISITS: u16 = 32;
@@ -54,6 +63,7 @@ impl Repair {
     pub(crate) fn add_link(&mut self, capacity: Load) {
         self.shares.add_link(capacity);
         self.holders.add_link();
+        self.opened.add_link();
     }
 
     pub(crate) fn set_capacity(&mut self, link: LinkId, [before, after]: [Load; 2]) {
@@ -107,6 +117,7 @@ impl Repair {
         }
         self.limited.clear();
         self.shares.close();
+        self.opened.clear();
         self.holders.find_ends(&population.flows);
         if self.open.capacity() > MANY {
             self.open = Vec::new();
@@ -137,9 +148,10 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         }
         flow.life.set_open(true);
         self.repair.refilled += 1;
-        let shares = &mut self.repair.shares;
+        let Repair { shares, opened, .. } = &mut *self.repair;
         shares.open += 1;
         flow.kind.each_hop(self.links, |link, weight| {
+            opened.add(link, id);
             let share = shares.touch(link);
             share.spare += units(flow.rate, weight);
             share.open += weight.units() as u64;
@@ -217,12 +229,9 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         let share = *self.repair.shares.of(link);
         if share.has_more() {
             let level = share.joint();
+            self.open_blocked(link, level);
             // Shifting in place is cheaper than opening the flows and closing them again.
-            if share.open == 0 && !self.are_all_open && self.may_rise(link, level) {
-                self.shift(link, level);
-            } else {
-                self.open_held(link);
-            }
+            self.shift(link, level);
             return;
         }
         let has_less = share.has_less();
@@ -271,48 +280,79 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         self.repair.holders.set_rate(link, level, self.now);
     }
 
-    /// Returns true if no other bottleneck or limit of the flows that `link` holds is known to lie
-    /// below `level`. Links that fill up on the way are found later in the pass.
-    fn may_rise(&self, link: LinkId, level: FlowRate) -> bool {
-        let Repair {
-            shares, holders, ..
-        } = &*self.repair;
-        holders.held_by(link).iter().all(|id| {
-            let flow = &self.population.flows[*id];
-            let mut hops = flow.kind.hops(self.links);
-            self.links.terms(flow.kind.terms).limit >= level
-                && hops.all(|(hop, _)| {
-                    let share = shares.of(hop);
-                    share.held == 0 || share.level >= level || hop == link
-                })
-        })
-    }
-
-    /// Opens all flows that a link holds.
-    fn open_held(&mut self, link: LinkId) {
+    /// Opens the flows that `link` holds and that cannot rise to `level`, since another bottleneck
+    /// or their limit is known to lie below. Links that fill up on the way are found later in the
+    /// pass.
+    fn open_blocked(&mut self, link: LinkId, level: FlowRate) {
         let held = self.repair.holders.take(link);
         for &id in &held {
-            self.open(id);
+            let kind = self.population.flows[id].kind;
+            let shares = &self.repair.shares;
+            let mut hops = kind.hops(self.links);
+            let is_blocked = |hop: LinkId| {
+                let share = shares.of(hop);
+                share.held > 0 && share.level < level && hop != link
+            };
+            if self.are_all_open
+                || self.links.terms(kind.terms).limit < level
+                || hops.any(|(hop, _)| is_blocked(hop))
+            {
+                self.open(id);
+            }
         }
         self.repair.holders.put(link, held);
+    }
+
+    /// Lists the kinds of the flows in `held`, which `link` holds, and their other links. In large
+    /// trials each flow is a cache miss; loops as short as these have many misses under way at once.
+    fn gather(&mut self, held: &[FlowId], link: LinkId) {
+        let Repair { kinds, hops, .. } = &mut *self.repair;
+        let flows = held.iter().map(|id| &self.population.flows[*id]);
+        kinds.clear();
+        // An open flow is still in the heap, but has returned its rate already.
+        kinds.extend(
+            flows
+                .filter(|flow| !flow.life.is_open())
+                .map(|flow| flow.kind),
+        );
+        hops.clear();
+        for kind in &*kinds {
+            kind.each_hop(self.links, |hop, weight| {
+                if hop != link {
+                    hops.push((hop, weight));
+                }
+            });
+        }
     }
 
     /// Lists the open flows on a link, and the flows that have more than `level`. Makes the link's
     /// `most` exact again.
     fn list(&mut self, link: LinkId, level: FlowRate) {
-        let Repair { open, over, .. } = &mut *self.repair;
+        let most = self.repair.shares.of(link).most;
+        let Repair {
+            open, over, opened, ..
+        } = &mut *self.repair;
         over.clear();
+        if most <= level
+            && let Some(opened) = opened.on(link)
+        {
+            let flows = &self.population.flows;
+            open.extend(opened.filter(|id| flows[*id].life.is_open()));
+            return;
+        }
         let mut most = FlowRate::default();
-        for (id, flow) in self.population.on(link) {
+        // `for_each` runs plain loops; `for` would ask at each step which of the lists is next.
+        self.population.on(link).for_each(|(id, flow)| {
             if flow.life.is_open() {
                 open.push(id);
             } else if flow.bottleneck != link {
-                most = most.max(flow.rate);
                 if flow.rate > level {
                     over.push((Reverse(flow.rate), id));
+                } else {
+                    most = most.max(flow.rate);
                 }
             }
-        }
+        });
         self.repair.shares.of_mut(link).most = most;
     }
 
@@ -322,7 +362,9 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         let mut over = std::mem::take(&mut self.repair.over);
         over.sort_unstable();
         for &(Reverse(rate), id) in &over {
-            if rate <= self.repair.shares.of(link).joint() {
+            let share = self.repair.shares.touch(link);
+            if rate <= share.joint() {
+                share.most = rate;
                 break;
             }
             self.open(id);
@@ -333,26 +375,31 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
 
     /// Changes a link's level, and the rates that its held flows have.
     fn shift(&mut self, link: LinkId, level: FlowRate) {
+        let share = self.repair.shares.touch(link);
+        let before = share.level;
+        share.spare += weighed(before, share.held) - weighed(level, share.held);
         self.set_level(link, level);
         let held = self.repair.holders.take(link);
-        let shares = &mut self.repair.shares;
-        for &id in &held {
-            let flow = &mut self.population.flows[id];
-            if flow.life.is_open() {
-                // An open flow is still in the heap, but has returned its rate already.
-                continue;
-            }
-            self.repair.refilled += 1;
-            let before = std::mem::replace(&mut flow.rate, level);
-            flow.kind.each_hop(self.links, |hop, weight| {
-                let share = shares.touch(hop);
+        for some in held.chunks(BATCH) {
+            self.gather(some, link);
+            self.repair.refilled += self.repair.kinds.len() as u64;
+            let Repair { hops, shares, .. } = &mut *self.repair;
+            for &(hop, weight) in &*hops {
+                let share = shares.of_mut(hop);
                 share.spare += units(before, weight) - units(level, weight);
                 // The link's own flows are not counted in its `most`: they all have its level.
-                if hop != link {
-                    share.most = share.most.max(level);
+                share.most = share.most.max(level);
+                if !share.is_calm() {
+                    shares.touch(hop);
                 }
-            });
-            (self.changed)(id, [before, level]);
+            }
+            for &id in some {
+                let flow = &mut self.population.flows[id];
+                if !flow.life.is_open() {
+                    flow.rate = level;
+                    (self.changed)(id, [before, level]);
+                }
+            }
         }
         self.repair.holders.put(link, held);
     }

@@ -43,7 +43,7 @@ const NOT: FlowRate = FlowRate::UNLIMITED;
 const _: () = assert!(size_of::<Share>() == 64);
 
 /// Returns the load that flows with a total `weight` make at `rate`.
-fn weighed(rate: FlowRate, weight: u64) -> i128 {
+pub(crate) fn weighed(rate: FlowRate, weight: u64) -> i128 {
     (u128::from(rate.units()) * u128::from(weight)).cast_signed()
 }
 
@@ -100,6 +100,15 @@ impl Share {
     /// Returns true if hardly any capacity is left.
     pub(crate) fn may_be_full(&self) -> bool {
         self.spare < SLIP
+    }
+
+    /// Returns true if nothing changes at the link at any level.
+    pub(crate) fn is_calm(&self) -> bool {
+        let most = match self.held {
+            0 => i128::MAX,
+            held => i128::from(held).max(-self.least()),
+        };
+        self.open == 0 && self.least() <= self.spare && self.spare < most
     }
 
     /// Returns the level up to which nothing changes at the link, or `None` if nothing changes at
