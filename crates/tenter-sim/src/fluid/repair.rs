@@ -343,14 +343,16 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         let mut most = FlowRate::default();
         // `for_each` runs plain loops; `for` would ask at each step which of the lists is next.
         self.population.on(link).for_each(|(id, flow)| {
+            // Whether the link holds a flow cannot be predicted: a choice between two values costs
+            // less than a branch.
+            let is_held = flow.bottleneck == link;
+            let rate = [flow.rate, FlowRate::default()][usize::from(is_held)];
             if flow.life.is_open() {
                 open.push(id);
-            } else if flow.bottleneck != link {
-                if flow.rate > level {
-                    over.push((Reverse(flow.rate), id));
-                } else {
-                    most = most.max(flow.rate);
-                }
+            } else if rate > level {
+                over.push((Reverse(rate), id));
+            } else {
+                most = most.max(rate);
             }
         });
         self.repair.shares.of_mut(link).most = most;
