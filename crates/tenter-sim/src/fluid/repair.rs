@@ -304,7 +304,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
     }
 
     /// Lists the kinds of the flows in `held`, which `link` holds, and their other links. In large
-    /// trials each flow is a cache miss; loops as short as these have many misses under way at once.
+    /// trials each flow is a cache miss; loops as short as these wait for many at once.
     fn gather(&mut self, held: &[FlowId], link: LinkId) {
         let Repair { kinds, hops, .. } = &mut *self.repair;
         let flows = held.iter().map(|id| &self.population.flows[*id]);

@@ -102,8 +102,11 @@ impl Share {
         self.spare < SLIP
     }
 
-    /// Returns true if nothing changes at the link at any level. It is asked of many links at once,
-    /// with answers that cannot be predicted: one condition costs less than several branches.
+    /// Returns true if nothing changes at the link at any level.
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "the answers cannot be predicted: one condition costs less than several branches"
+    )]
     pub(crate) fn is_calm(&self) -> bool {
         let slack = i128::from(self.slip) * SLIP;
         let may_rise = (self.held > 0) & (self.spare >= slack.max(i128::from(self.held)));
