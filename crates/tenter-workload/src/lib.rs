@@ -10,10 +10,11 @@
 //! all-to-all of 2,048 ranks has 4.2 million transfers, and none of them is stored. Packets, links
 //! and host addresses are unknown here; the endpoint turns a transfer into messages and frames with
 //! the help of [`split`].
-//! Invariants, each checked on real vectors in random order by this crate's tests: a transfer is
+//!
 //! This crate's tests check three invariants on real vectors with arrivals in random order: each
 //! transfer is released exactly once, a release depends only on what the releasing rank knows, and
 //! the bytes of all transfers add up to what the algorithm's source states.
+//!
 //! ```
 //! use tenter_workload::collective::CollectiveKind;
 //!

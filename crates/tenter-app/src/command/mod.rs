@@ -7,7 +7,7 @@
 //!                       3 a failure on this side, 130 interrupted
 //! ```
 //!
-//! This crate parses arguments, reads and writes files, measures wall time and talks to the
+//! This room parses arguments, reads and writes files, measures wall time and talks to the
 //! terminal. It contains no model.
 
 mod arguments;

@@ -156,7 +156,7 @@ impl Wiring {
         budget: &Budget,
     ) -> Result<Topology, TopologyError> {
         // Sorted like this, every node sees its cables to lower numbers first, ascending, and then
-        // those to higher numbers, ascending: the port order promised in the crate's documentation.
+        // those to higher numbers, ascending: the port order promised on the page of topology.
         // The sort is stable, so parallel cables keep their order.
         self.wires.sort_by_key(|wire| (wire.lower, wire.upper));
         self.reserve_ports()?;

@@ -9,7 +9,7 @@
 //! Invariants:
 //!
 //! - Nothing here knows a scenario's keys; [`crate::config`] defines what a key is.
-//! - No input makes this crate panic, recurse without bound or allocate out of proportion to its
+//! - No input makes this room panic, recurse without bound or allocate out of proportion to its
 //!   length: texts nest at most 64 deep, and YAML aliases are refused.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 

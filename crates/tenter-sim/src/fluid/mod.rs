@@ -13,7 +13,7 @@
 //! the last call affect, from the lowest rates up (`repair`). [`Fluid::check`] proves the rates of
 //! all flows.
 //!
-//! The crate knows no packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
+//! This room knows no packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
 //! bits per second, rounded down, so line rates are exact and equal flows end at the same instant.
 //! Ends are rounded up to a picosecond. An end is therefore late by at most one picosecond for
 //! each earlier end that it follows from.

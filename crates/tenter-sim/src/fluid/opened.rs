@@ -16,8 +16,8 @@ struct Entry {
 /// Marks a link without entries.
 const NONE: u32 = u32::MAX;
 
-/// Entries from which on none are added: so many flows are open then that a link's own list has few
-/// others. Tests stop adding early, so that both lists are read in them.
+/// Number of entries at which listing stops: with that many, most flows on a link are open, and the
+/// link's own list serves as well. Debug builds stop early, so that tests read both lists.
 const MANY: usize = if cfg!(debug_assertions) { 64 } else { 1 << 16 };
 
 /// The flows opened on each link since the pass began, those that have closed again among them.

@@ -282,7 +282,7 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
 
     /// Opens the flows that `link` holds and that cannot rise to `level`, since another bottleneck
     /// or their limit is known to lie below. Links that fill up on the way are found later in the
-    /// pass.
+    /// pass. Once all flows have been opened together, every flow that the link holds opens.
     fn open_blocked(&mut self, link: LinkId, level: FlowRate) {
         let held = self.repair.holders.take(link);
         for &id in &held {
@@ -325,8 +325,9 @@ impl<F: FnMut(FlowId, [FlowRate; 2])> Pass<'_, F> {
         }
     }
 
-    /// Lists the open flows on a link, and the flows that have more than `level`. Makes the link's
-    /// `most` exact again.
+    /// Lists the open flows on a link, and the flows that have more than `level`. Lowers the link's
+    /// `most` to the highest rate of the others, unless `most` shows that no flow has more than
+    /// `level`: then only the flows that this pass opened are read.
     fn list(&mut self, link: LinkId, level: FlowRate) {
         let most = self.repair.shares.of(link).most;
         let Repair {

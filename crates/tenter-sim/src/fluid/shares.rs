@@ -24,7 +24,7 @@ pub(crate) struct Share {
     /// Level in the link's valid queue entry.
     queued: FlowRate,
     /// Upper bound for the rates that flows on the link have if they are neither open nor held by
-    /// it. Exact only after the link's flows have been listed.
+    /// it. It may be too high.
     pub(crate) most: FlowRate,
     /// Load by which the link may miss its capacity either way, in units of [`SLIP`].
     pub(crate) slip: u32,
@@ -102,7 +102,7 @@ impl Share {
         self.spare < SLIP
     }
 
-    /// Returns true if nothing changes at the link at any level.
+    /// Returns true if the link has no [`key`](Share::key): nothing changes at it at any level.
     #[expect(
         clippy::needless_bitwise_bool,
         reason = "the answers cannot be predicted: one condition costs less than several branches"

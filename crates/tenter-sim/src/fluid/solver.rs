@@ -222,7 +222,7 @@ impl Fluid {
     /// Checks that the rates are max–min fair.
     ///
     /// # Errors
-    /// A sentence about the first flow or link that is not: a defect in this crate.
+    /// A sentence about the first flow or link that is not: a defect in this room.
     pub fn check(&self) -> Result<(), String> {
         certificate::check(&self.links, &self.population, &self.repair.shares)
     }

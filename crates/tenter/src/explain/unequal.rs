@@ -30,9 +30,9 @@ fn rates_of_an_end(per_nic: f64, flows: f64) -> f64 {
 }
 
 /// Returns the rates that one end changes with a tolerance, which keeps a change within a few
-/// links. Measured: 13, 84 and 212 rates for 4, 16 and 64 flows per NIC.
+/// links. Measured: 13, 84, 212 and 339 rates for 4, 16, 64 and 244 flows per NIC.
 fn rates_within_tolerance(per_nic: f64) -> f64 {
-    5.0 * per_nic
+    (5.0 * per_nic).min(27.0 * per_nic.sqrt())
 }
 
 /// Returns the rates that the end of one of the plan's flows changes.
@@ -138,6 +138,9 @@ mod tests {
             assert!((found / measured - 1.0).abs() < 0.2, "{per_nic}: {found}");
         }
         assert!(rates_of_an_end(0.5, 512.0) < 0.1);
-        assert!(rates_within_tolerance(16.0) < 100.0);
+        for (per_nic, measured) in [(16.0, 84.0), (64.0, 212.0), (244.0, 339.0)] {
+            let found = rates_within_tolerance(per_nic);
+            assert!((found / measured - 1.0).abs() < 0.3, "{per_nic}: {found}");
+        }
     }
 }

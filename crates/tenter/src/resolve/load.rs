@@ -1,4 +1,4 @@
-//! The crate's entry: text and overrides become a plan, or a list with all their problems.
+//! The room's entry: text and overrides become a plan, or a list with all their problems.
 
 use crate::resolve::files::{self, Files, MAX_SOURCE_BYTES};
 use crate::resolve::findings::{Findings, Found};

@@ -8,12 +8,12 @@
 //!
 //! Invariants:
 //!
-//! - No input makes this crate panic, recurse without bound or allocate out of proportion to it:
+//! - No input makes this room panic, recurse without bound or allocate out of proportion to it:
 //!   texts have at most [`MAX_SOURCE_BYTES`] and nest at most 64 deep, YAML aliases are refused,
 //!   and topologies have upper limits.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 //! - The effective configuration, read again, gives the same plan.
-//! - This crate opens no file and reads no clock or environment; the caller hands in open files
+//! - This room opens no file and reads no clock or environment; the caller hands in open files
 //!   that a scenario names.
 //!
 //! ```

@@ -3,7 +3,7 @@
 //!
 //! Cases are made from the tables of keys that the format itself is read by, and from the scenarios
 //! of this repository. Each is made from its number alone; a failure prints the line that runs it
-//! again. Random bytes are the business of the scenario crate's own test of robustness.
+//! again. Random bytes are the business of `tests/robustness.rs`.
 
 mod source;
 

@@ -3,13 +3,15 @@ import { plain } from "../../draw/numbers";
 import { DRAWN } from "../kinds/bars";
 import type { TablePicture } from "../table-picture";
 
+/** Rows that the server answers at most. */
+const LIMIT = 10_000;
 const title = "Queue pairs per link between switches";
 
 export const pairs: TablePicture = {
   title,
   part: "ports",
   table: "ports",
-  query: { columns: "node,node_name,port,peer_name,queue_pairs", where: "queue_pairs > 0", limit: 2000 },
+  query: { columns: "node,node_name,port,peer_name,queue_pairs", where: "queue_pairs > 0", limit: LIMIT },
   folded: true,
   picture: (rows, { hosts }) => {
     // Nodes are numbered NICs first.
@@ -21,7 +23,8 @@ export const pairs: TablePicture = {
     const counts = bars.map((bar) => bar.value);
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
     const range = `${plain(Math.min(...counts))} to ${plain(Math.max(...counts))}, mean ${plain(mean)}`;
-    const cut = bars.length > DRAWN ? `; the first ${DRAWN} of ${bars.length} links, the table has all` : "";
+    const all = rows.length < LIMIT ? "the table has all" : `of the first ${plain(LIMIT)} ports`;
+    const cut = bars.length > DRAWN ? `; the first ${DRAWN} of ${bars.length} links, ${all}` : "";
     return { lead: range + cut, plot: { kind: "bars", title, bars, value: { label: "Queue pairs" } } };
   },
 };
