@@ -12,7 +12,7 @@ pub struct Planes(u8);
 
 impl Planes {
     /// A single plane; NICs have one port.
-    pub(crate) const ONE: Planes = Planes(1);
+    pub const ONE: Planes = Planes(1);
     /// Most planes, which is also the most ports that a NIC may have.
     pub(crate) const MOST: Planes = Planes(8);
 

@@ -58,7 +58,7 @@ pub const fn key(
 
 impl Key {
     /// Returns the valid values in words, as in the reference.
-    pub(crate) fn form(&self) -> Cow<'static, str> {
+    pub fn form(&self) -> Cow<'static, str> {
         (self.shape)().text()
     }
 

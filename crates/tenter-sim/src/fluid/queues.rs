@@ -209,7 +209,7 @@ impl Queues {
     }
 
     /// Sets the rate at which a link sends.
-    pub(crate) fn set_rate(&mut self, link: LinkId, rate: FlowRate) {
+    pub fn set_rate(&mut self, link: LinkId, rate: FlowRate) {
         let queue = self.with_room(link);
         let rate = Load::of_capacity(rate);
         if queue.rate != rate {
@@ -246,7 +246,7 @@ impl Queues {
     }
 
     /// Changes a flow's rate at `at`. The link carries `part` of the flow.
-    pub(crate) fn change(
+    pub fn change(
         &mut self,
         link: LinkId,
         part: Weight,
@@ -270,7 +270,7 @@ impl Queues {
     }
 
     /// Returns a link's backlog just before `at`.
-    pub(crate) fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
+    pub fn waiting(&mut self, link: LinkId, at: Instant) -> Waiting {
         let Some(queue) = self.of(link) else {
             return Waiting::default();
         };
