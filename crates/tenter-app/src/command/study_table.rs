@@ -287,7 +287,7 @@ fn by_readings(sweep: &Sweep, answer: &StudyAnswer) -> String {
 fn distributions(answer: &StudyAnswer) -> String {
     let mut text = String::new();
     for row in &answer.cases {
-        // The range follows the statistic's name after a colon: `Spread::words` in `tenter::studies`.
+        // The range follows the name of the statistic after a colon (`Spread::words`).
         let Some((_, values)) = row.statistic.as_ref().and_then(|of| of.split_once(": ")) else {
             continue;
         };
